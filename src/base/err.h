@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Errors as values. A function that can fail returns an enum br2pgo_status (0 on success) and
+ * takes `struct br2pgo_error *err` as its last argument; `err` may be NULL. Whoever detects the
+ * failure fills it with one of these functions and returns their result; callers pass it on.
+ */
+#ifndef BR2_BASE_ERR_H
+#define BR2_BASE_ERR_H
+
+#include <br2pgo/error.h>
+
+/* Fills `err` with `status` and a formatted message, clears the hint; returns `status`. */
+int br2_fail(struct br2pgo_error *err, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Adds "what to do" to an error just filled. */
+void br2_hint(struct br2pgo_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Puts "`prefix`: " before the message of an error filled deeper down. */
+void br2_prefix(struct br2pgo_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "cannot `verb` '`path`': `strerror(errnum)`"; returns BR2PGO_IO. */
+int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, int errnum);
+
+/* "out of memory"; returns BR2PGO_NO_MEMORY. */
+int br2_fail_memory(struct br2pgo_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Files: whole ones to read, and outputs that appear complete or not at all. */
+#ifndef BR2_BASE_FILE_H
+#define BR2_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* A file's bytes, mapped where the file allows it, else read into memory. */
+struct br2_file {
+    const uint8_t *bytes; /* NULL for an empty file */
+    size_t size;
+    bool mapped;
+};
+
+/* Opens `path` for reading as one block of bytes. "-" is not special here.
+ * Errors: BR2PGO_IO (also for a directory), BR2PGO_NO_MEMORY. */
+int br2_file_open(struct br2_file *file, const char *path, struct br2pgo_error *err);
+void br2_file_close(struct br2_file *file);
+
+/* An output being made: a temporary file beside `path`, renamed over it by commit. */
+struct br2_output {
+    char *path;      /* owned */
+    char *temporary; /* owned; NULL when writing straight to a device, pipe or stdout */
+    int fd;
+};
+
+/* Creates the temporary file. An existing file at `path` is not touched before commit. "-" is
+ * standard output; a FIFO or device is written in place. Errors: BR2PGO_IO, BR2PGO_NO_MEMORY. */
+int br2_output_open(struct br2_output *out, const char *path, struct br2pgo_error *err);
+int br2_output_write(struct br2_output *out, const void *bytes, size_t size,
+                     struct br2pgo_error *err);
+/* Flushes, closes and renames into place. On failure the temporary file is gone, the old file
+ * stays. */
+int br2_output_commit(struct br2_output *out, struct br2pgo_error *err);
+/* Gives up: removes the temporary file. Harmless after commit. */
+void br2_output_abandon(struct br2_output *out);
+
+#endif

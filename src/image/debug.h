@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Debug information in the shape that profiles need: for one function, the tree of inlined scopes
+ * and, over all its code, which scope, line and discriminator each stretch belongs to. Only functions
+ * that are asked for are read. DWARF 2 to 5, own or separate debug file.
+ */
+#ifndef BR2_IMAGE_DEBUG_H
+#define BR2_IMAGE_DEBUG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image/image.h"
+
+#define BR2_NO_SCOPE UINT32_MAX
+
+/* The function itself (index 0) or one inlined instance of a function in it. */
+struct br2_scope {
+    const char *name;         /* linkage name, else name, else "" */
+    const char *plain_name;   /* DW_AT_name, "" where missing */
+    const char *decl_file;    /* path of DW_AT_decl_file, "" where unknown */
+    uint32_t decl_line;       /* 0: unknown */
+    uint32_t parent;          /* BR2_NO_SCOPE for index 0 */
+    uint32_t call_line;       /* in the parent; 0: unknown */
+    uint32_t call_discriminator; /* raw DW_AT_GNU_discriminator */
+    bool call_has_discriminator;
+};
+
+/* [start, end) with one innermost scope and one line-table row. */
+struct br2_location {
+    uint64_t start;
+    uint64_t end;
+    uint32_t scope;
+    uint32_t line; /* 0: compiler generated or no row */
+    uint32_t discriminator; /* raw */
+};
+
+struct br2_debug_function {
+    struct br2_scope *scopes; /* [0] is the function */
+    size_t scope_count;
+    struct br2_location *locations; /* sorted, disjoint, inside the ranges */
+    size_t location_count;
+    struct br2_address_range {
+        uint64_t start, end;
+    } *ranges; /* DW_AT_ranges or low/high pc, sorted; entry first in no particular way */
+    size_t range_count;
+    uint64_t entry; /* DW_AT_entry_pc, else low_pc, else the start of the first range listed */
+    const char *producer; /* DW_AT_producer of the unit, "" where missing */
+    uint32_t language;    /* DW_LANG_* */
+};
+
+/* What the whole image's debug information can be used for. */
+struct br2_debug_quality {
+    bool has_line_table; /* some unit has rows */
+    bool has_units;
+    bool fs_discriminators; /* __llvm_fs_discriminator__ symbol: raw values are the key */
+    char producer[128];     /* of the first unit with code, cut short */
+};
+
+struct br2_debug;
+
+/*
+ * Opens the debug information of `image`: of `debug_path` if not NULL, else of the image or, where it
+ * has none, the separate file by build-id folder or .gnu_debuglink (below `sysroot` if not NULL).
+ * Having none is no error: see the quality. Errors: BR2PGO_IO (debug_path), BR2PGO_CORRUPT,
+ * BR2PGO_NO_MEMORY, BR2PGO_INVALID (debug_path has another build-id).
+ */
+int br2_debug_open(const struct br2_image *image, const char *debug_path, const char *sysroot,
+                   struct br2_debug **ret, struct br2pgo_error *err);
+void br2_debug_close(struct br2_debug *debug);
+const struct br2_debug_quality *br2_debug_quality(const struct br2_debug *debug);
+/* Path of the file the debug information came from. */
+const char *br2_debug_path(const struct br2_debug *debug);
+
+/*
+ * The (not inlined) function whose ranges contain `address`; `*ret` is NULL when the debug
+ * information has none. The same pointer for every address of one function; valid until close.
+ * Broken debug information of one unit is no error: the function is then absent and counted.
+ */
+int br2_debug_function_at(struct br2_debug *debug, uint64_t address,
+                          const struct br2_debug_function **ret, struct br2pgo_error *err);
+
+/* Names of all (not inlined) functions with code, for the profile symbol list. Calls `sink` once
+ * per function in DIE order; a non-zero return stops and is passed on. */
+int br2_debug_each_name(struct br2_debug *debug, int (*sink)(void *user, const char *name),
+                        void *user, struct br2pgo_error *err);
+
+/* Units that could not be read. */
+size_t br2_debug_broken_units(const struct br2_debug *debug);
+
+/* The location that contains `address`, or NULL. */
+const struct br2_location *br2_debug_location(const struct br2_debug_function *function,
+                                              uint64_t address);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Sources of branch records. An input turns bytes into events; it knows nothing of processes or
+ * images. It is read in two passes: first every task event (cheap, record headers only), so that
+ * address spaces are known over all time, then every sample.
+ */
+#ifndef BR2_INPUT_INPUT_H
+#define BR2_INPUT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define BR2_BUILD_ID_MAX 20
+
+struct br2_build_id {
+    uint8_t size; /* 0: unknown */
+    uint8_t bytes[BR2_BUILD_ID_MAX];
+};
+
+/* struct perf_branch_entry of linux/perf_event.h, entry 0 = newest. */
+struct br2_branch_record {
+    uint64_t from;
+    uint64_t to;
+    uint64_t flags;
+};
+#define BR2_RECORD_MISPREDICTED UINT64_C(1)
+#define BR2_RECORD_PREDICTED UINT64_C(2)
+#define BR2_RECORD_ABORT UINT64_C(8)
+static inline unsigned br2_record_cycles(uint64_t flags)
+{
+    return (unsigned)(flags >> 4) & 0xffff;
+}
+#define BR2_SPEC_WRONG_PATH 1 /* PERF_BR_SPEC_WRONG_PATH */
+static inline unsigned br2_record_spec(uint64_t flags)
+{
+    return (unsigned)(flags >> 24) & 3;
+}
+
+/* Where a task event or sample stands in time: the recording's clock in nanoseconds, or, for a
+ * recording without time stamps, the order of the file. */
+typedef uint64_t br2_time;
+
+enum br2_task_kind {
+    BR2_TASK_MMAP,
+    BR2_TASK_COMM, /* `exec` set: the address space is new and empty */
+    BR2_TASK_FORK, /* a new process only; new threads are not reported */
+    BR2_TASK_EXIT, /* end of a process, not of a thread */
+};
+
+#define BR2_PID_KERNEL (-1)
+
+struct br2_task_event {
+    enum br2_task_kind kind;
+    br2_time time;
+    int32_t pid;
+    int32_t parent;   /* FORK: the parent process */
+    bool exec;        /* COMM */
+    bool kernel;      /* MMAP: a kernel or module mapping (record's cpumode) */
+    bool data;        /* MMAP: not executable */
+    uint64_t address; /* MMAP */
+    uint64_t length;
+    uint64_t file_offset;
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+    uint64_t inode_generation;
+    struct br2_build_id build_id; /* MMAP2 with inline build-id */
+    const char *name;             /* MMAP: path; COMM: command name; valid during the call */
+};
+
+struct br2_sample {
+    br2_time time;
+    int32_t pid;
+    int32_t tid;
+    uint64_t ip;
+    uint64_t period;
+    /* `count` records of 24 bytes in host byte order and current flag layout, newest first, not
+     * necessarily aligned; valid during the call. */
+    const uint8_t *records;
+    size_t count;
+};
+static inline void br2_sample_record(const struct br2_sample *sample, size_t index,
+                                     struct br2_branch_record *ret)
+{
+    __builtin_memcpy(ret, sample->records + index * 24, 24);
+}
+
+/* Receives what an input reads. A non-zero return stops the reading and is passed on. */
+typedef int (*br2_task_sink)(void *user, const struct br2_task_event *event,
+                             struct br2pgo_error *err);
+typedef int (*br2_sample_sink)(void *user, const struct br2_sample *sample,
+                               struct br2pgo_error *err);
+
+/* One event (perf_event_attr) of the recording. */
+struct br2_event_info {
+    const char *name; /* from the recording, else made from type and config */
+    uint32_t type;
+    uint64_t config;
+    uint64_t sample_type;
+    uint64_t branch_sample_type; /* PERF_SAMPLE_BRANCH_* bits, 0 where the recorder left it out */
+    bool has_branch_stacks;      /* sample_type says samples carry them */
+    bool exclude_kernel;
+    bool exclude_user;
+    bool frequency;       /* period_or_frequency is a frequency */
+    uint64_t period_or_frequency;
+    unsigned precise;
+    /* Known after the first pass: */
+    uint64_t samples;
+};
+
+/* A name a recording says an image has. */
+struct br2_recorded_image {
+    const char *path;
+    struct br2_build_id build_id;
+    bool kernel;
+};
+
+enum br2_truncation {
+    BR2_WHOLE,
+    BR2_UNCLOSED,  /* the recorder died: data size 0 in the header */
+    BR2_TRUNCATED, /* the file ends before its header says */
+    BR2_BROKEN,    /* a record that cannot be: the rest was not read */
+};
+
+/* What the recording says about itself; strings are NULL where it does not. */
+struct br2_recording_info {
+    const char *container; /* "perf.data (file mode)" */
+    bool big_endian;
+    const char *hostname, *os_release, *arch, *cpu_description, *cpu_id, *perf_version;
+    const char *command_line;
+    struct br2_event_info *events;
+    size_t event_count;
+    struct br2_recorded_image *images; /* from the build-id table */
+    size_t image_count;
+    bool has_time;
+    /* Known after the first pass: */
+    uint64_t records;         /* all records of the data section */
+    uint64_t samples;         /* of all events */
+    uint64_t unknown_records; /* of a type this reader does not know, skipped by size */
+    uint64_t unknown_event_samples;
+    uint64_t malformed_records; /* a known record whose body contradicts its size, skipped */
+    uint64_t lost_records;      /* PERF_RECORD_LOST and LOST_SAMPLES, their counts added up */
+    uint64_t throttled;
+    bool compressed; /* has PERF_RECORD_COMPRESSED records */
+    bool has_trace;  /* has AUXTRACE records (PT, ETM, SPE ...) */
+    const char *trace_kind; /* "CoreSight ETM", ...; NULL when has_trace is false */
+    enum br2_truncation truncation;
+    uint64_t bytes_read; /* of the data section, to the last whole record */
+    uint64_t bytes_lost; /* after the last whole record */
+};
+
+struct br2_input; /* an open recording */
+
+/* One kind of input; src/input/registry.c lists them all. */
+struct br2_input_format {
+    const char *name;
+    /* Whether a file that begins with these bytes is of this kind. */
+    bool (*probe)(const uint8_t *bytes, size_t size);
+    int (*open)(struct br2_input *input, struct br2pgo_error *err);
+    int (*read_tasks)(struct br2_input *input, br2_task_sink sink, void *user,
+                      struct br2pgo_error *err);
+    int (*read_samples)(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
+                        struct br2pgo_error *err);
+    void (*close)(struct br2_input *input);
+};
+
+/*
+ * Opens the recording at `path`, whatever kind it is.
+ * Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED with a hint that says what the file seems to be;
+ * BR2PGO_CORRUPT; BR2PGO_NO_MEMORY. `*ret` is freed with br2_input_close.
+ */
+int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error *err);
+void br2_input_close(struct br2_input *input);
+
+/* Borrowed; some fields are complete only after br2_input_read_tasks. */
+const struct br2_recording_info *br2_input_info(const struct br2_input *input);
+
+/* First pass: all task events, in file order (not sorted by time), the counts in the info. */
+int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
+                         struct br2pgo_error *err);
+
+/* Second pass: the samples of event number `event` that have at least one branch record, in file
+ * order. Needs the first pass. */
+int br2_input_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
+                           struct br2pgo_error *err);
+
+/* Bytes of the recording read so far in the current pass, and in all; for progress. May be called
+ * from a sink. */
+void br2_input_progress(const struct br2_input *input, uint64_t *ret_done, uint64_t *ret_total);
+
+#endif

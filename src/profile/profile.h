@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The source profile: function -> (line offset, discriminator) -> count, call targets, inlined
+ * callees. What LLVM and GCC sample profiles have in common. No input or output here.
+ *
+ * Everything a profile hands out lives until br2_profile_free. A function that returns a pointer
+ * returns NULL only when memory ran out.
+ */
+#ifndef BR2_PROFILE_PROFILE_H
+#define BR2_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+
+/* A place in a function: line minus declaration line (16 bits), and base discriminator. */
+struct br2_place {
+    uint32_t offset;
+    uint32_t discriminator;
+};
+
+struct br2_call_target {
+    uint32_t name; /* string number in the profile */
+    uint64_t count;
+};
+
+/* One place's body samples. A count of 0 says "known not to run". */
+struct br2_body_sample {
+    struct br2_place place;
+    uint64_t count;
+    struct br2_call_target *targets; /* sorted by name number; writers sort as they need */
+    size_t target_count;
+    size_t target_capacity;
+};
+
+/* A function inlined at a place. */
+struct br2_callsite {
+    struct br2_place place;
+    struct br2_function_profile *callee;
+};
+
+struct br2_function_profile {
+    uint32_t name;  /* string number in the profile */
+    uint64_t total; /* total samples, inlined callees included */
+    uint64_t head;  /* head count: entries; only used at top level */
+    struct br2_body_sample *samples; /* sorted by place */
+    size_t sample_count;
+    size_t sample_capacity;
+    struct br2_callsite *callsites; /* sorted by place, then name bytes */
+    size_t callsite_count;
+    size_t callsite_capacity;
+    uint64_t checksum;   /* pseudo-probe CFG checksum, 0 = none */
+    uint32_t attributes; /* LLVM ContextAttributes */
+    /* Known to profile makers only (0 = unknown); GCC's newest format has a place for it. */
+    uint64_t first_seen;
+};
+
+struct br2_profile {
+    struct br2_strings names;
+    struct br2_function_profile **functions; /* in order of first appearance */
+    size_t function_count;
+    size_t function_capacity;
+    bool fs_discriminators;
+    bool partial;
+    bool md5_names; /* names are decimal MD5 hashes: the strings were lost before */
+    bool has_checksums;
+    /* Names of functions known to the program, with or without samples; sorted by the writer. */
+    struct br2_strings symbol_list;
+    bool has_symbol_list;
+    struct br2_profile_index *index; /* private: name -> top-level function */
+    struct br2_arena arena;
+};
+
+struct br2_profile *br2_profile_new(void);
+void br2_profile_free(struct br2_profile *profile);
+
+/* The name's number, added when new; BR2_NO_STRING when memory runs out. */
+uint32_t br2_profile_name(struct br2_profile *profile, const char *text, size_t length);
+
+/* The top-level function of that name, added when new. */
+struct br2_function_profile *br2_profile_function(struct br2_profile *profile, uint32_t name);
+/* The top-level function of that name, or NULL. */
+struct br2_function_profile *br2_profile_find(const struct br2_profile *profile, uint32_t name);
+/* The callee inlined in `function` at `place`, added when new. */
+struct br2_function_profile *br2_profile_inlinee(struct br2_profile *profile,
+                                                 struct br2_function_profile *function,
+                                                 struct br2_place place, uint32_t name);
+/* The body sample at `place`, added with count 0 when new. The pointer is valid until the next
+ * call for the same function. */
+struct br2_body_sample *br2_profile_sample(struct br2_function_profile *function,
+                                           struct br2_place place);
+/* Adds `count` to the target; saturates. False when memory runs out. */
+bool br2_profile_target(struct br2_body_sample *sample, uint32_t name, uint64_t count);
+
+/* a + b, at most UINT64_MAX: LLVM's counters saturate. */
+uint64_t br2_add_saturated(uint64_t a, uint64_t b);
+
+/* Order of places: offset, then discriminator. */
+int br2_place_compare(struct br2_place a, struct br2_place b);
+
+/* NULL when equal in everything a format stores for this profile, else a short description of the first
+ * difference, in memory of the caller. Order of functions and first_seen do not count. */
+const char *br2_profile_difference(const struct br2_profile *a, const struct br2_profile *b,
+                                   char *text, size_t size);
+
+/* LLVM's (and GCC 16's) detailed summary. */
+#define BR2_SUMMARY_ENTRIES 16
+extern const uint32_t br2_summary_cutoffs[BR2_SUMMARY_ENTRIES]; /* parts per million */
+struct br2_summary {
+    uint64_t total_count;
+    uint64_t max_count;
+    uint64_t max_head;
+    uint64_t count_count; /* body samples, recursively */
+    uint64_t function_count;
+    struct {
+        uint64_t min_count;
+        uint64_t count_count;
+    } entries[BR2_SUMMARY_ENTRIES];
+};
+int br2_profile_summarise(const struct br2_profile *profile, struct br2_summary *ret,
+                          struct br2pgo_error *err);
+
+#endif
