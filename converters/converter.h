@@ -28,10 +28,10 @@ struct br2_write_options {
     bool symbol_list; /* write the profile's symbol list (llvm-extbinary) */
     bool partial;     /* mark the profile partial (llvm-extbinary) */
 };
-#define BR2_CAN_COMPRESS 1u
-#define BR2_CAN_MD5 2u
+#define BR2_CAN_COMPRESS    1u
+#define BR2_CAN_MD5         2u
 #define BR2_CAN_SYMBOL_LIST 4u
-#define BR2_CAN_PARTIAL 8u
+#define BR2_CAN_PARTIAL     8u
 
 struct br2_format {
     const char *name;

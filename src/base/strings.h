@@ -17,7 +17,7 @@ struct br2_strings {
         const char *text; /* NUL-terminated, in the arena */
         uint32_t length;
         uint32_t hash;
-    } *entries;
+    } * entries;
     size_t count;
     size_t capacity;
     uint32_t *slots; /* index + 1 into entries, 0 = free; power of two */

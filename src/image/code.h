@@ -9,10 +9,10 @@
 #include "image/image.h"
 
 enum br2_insn_kind {
-    BR2_INSN_PLAIN,         /* goes on to the next instruction */
-    BR2_INSN_COND,          /* conditional direct jump */
-    BR2_INSN_JUMP,          /* unconditional direct jump */
-    BR2_INSN_CALL,          /* direct call */
+    BR2_INSN_PLAIN, /* goes on to the next instruction */
+    BR2_INSN_COND,  /* conditional direct jump */
+    BR2_INSN_JUMP,  /* unconditional direct jump */
+    BR2_INSN_CALL,  /* direct call */
     BR2_INSN_INDIRECT_CALL,
     BR2_INSN_INDIRECT_JUMP,
     BR2_INSN_RETURN,
@@ -25,7 +25,7 @@ struct br2_insn {
     uint64_t address;
     uint64_t target; /* of a direct transfer, else 0 */
     uint8_t size;
-    uint8_t kind; /* enum br2_insn_kind */
+    uint8_t kind;     /* enum br2_insn_kind */
     uint8_t compares; /* cmp or test: AMD reports a fused pair at this one instead of the branch */
 };
 

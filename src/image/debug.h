@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Debug information in the shape that profiles need: for one function, the tree of inlined scopes
- * and, over all its code, which scope, line and discriminator each stretch belongs to. Only functions
- * that are asked for are read. DWARF 2 to 5, own or separate debug file.
+ * and, over all its code, which scope, line and discriminator each stretch belongs to. Only
+ * functions that are asked for are read. DWARF 2 to 5, own or separate debug file.
  */
 #ifndef BR2_IMAGE_DEBUG_H
 #define BR2_IMAGE_DEBUG_H
@@ -17,12 +17,12 @@
 
 /* The function itself (index 0) or one inlined instance of a function in it. */
 struct br2_scope {
-    const char *name;         /* linkage name, else name, else "" */
-    const char *plain_name;   /* DW_AT_name, "" where missing */
-    const char *decl_file;    /* path of DW_AT_decl_file, "" where unknown */
-    uint32_t decl_line;       /* 0: unknown */
-    uint32_t parent;          /* BR2_NO_SCOPE for index 0 */
-    uint32_t call_line;       /* in the parent; 0: unknown */
+    const char *name;            /* linkage name, else name, else "" */
+    const char *plain_name;      /* DW_AT_name, "" where missing */
+    const char *decl_file;       /* path of DW_AT_decl_file, "" where unknown */
+    uint32_t decl_line;          /* 0: unknown */
+    uint32_t parent;             /* BR2_NO_SCOPE for index 0 */
+    uint32_t call_line;          /* in the parent; 0: unknown */
     uint32_t call_discriminator; /* raw DW_AT_GNU_discriminator */
     bool call_has_discriminator;
 };
@@ -32,7 +32,7 @@ struct br2_location {
     uint64_t start;
     uint64_t end;
     uint32_t scope;
-    uint32_t line; /* 0: compiler generated or no row */
+    uint32_t line;          /* 0: compiler generated or no row */
     uint32_t discriminator; /* raw */
 };
 
@@ -43,7 +43,7 @@ struct br2_debug_function {
     size_t location_count;
     struct br2_address_range {
         uint64_t start, end;
-    } *ranges; /* DW_AT_ranges or low/high pc, sorted; entry first in no particular way */
+    } * ranges; /* DW_AT_ranges or low/high pc, sorted; entry first in no particular way */
     size_t range_count;
     uint64_t entry; /* DW_AT_entry_pc, else low_pc, else the start of the first range listed */
     const char *producer; /* DW_AT_producer of the unit, "" where missing */
@@ -61,9 +61,9 @@ struct br2_debug_quality {
 struct br2_debug;
 
 /*
- * Opens the debug information of `image`: of `debug_path` if not NULL, else of the image or, where it
- * has none, the separate file by build-id folder or .gnu_debuglink (below `sysroot` if not NULL).
- * Having none is no error: see the quality. Errors: BR2PGO_IO (debug_path), BR2PGO_CORRUPT,
+ * Opens the debug information of `image`: of `debug_path` if not NULL, else of the image or, where
+ * it has none, the separate file by build-id folder or .gnu_debuglink (below `sysroot` if not
+ * NULL). Having none is no error: see the quality. Errors: BR2PGO_IO (debug_path), BR2PGO_CORRUPT,
  * BR2PGO_NO_MEMORY, BR2PGO_INVALID (debug_path has another build-id).
  */
 int br2_debug_open(const struct br2_image *image, const char *debug_path, const char *sysroot,

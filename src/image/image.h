@@ -29,8 +29,8 @@ struct br2_segment {
  * A stretch of code that control enters at its start: a function symbol, a PLT stub, or, where
  * there is no symbol, a call-frame (.eh_frame) range. Ranges are sorted by start and do not
  * overlap: of aliases the best name is kept (global before weak before local, then the shorter,
- * then the smaller), a symbol inside another's range is left out unless it has a size of its own that
- * ends at or beyond the other's end, in which case the first is cut short.
+ * then the smaller), a symbol inside another's range is left out unless it has a size of its own
+ * that ends at or beyond the other's end, in which case the first is cut short.
  */
 struct br2_code_range {
     uint64_t start;

@@ -27,8 +27,8 @@ struct br2_branch_record {
     uint64_t flags;
 };
 #define BR2_RECORD_MISPREDICTED UINT64_C(1)
-#define BR2_RECORD_PREDICTED UINT64_C(2)
-#define BR2_RECORD_ABORT UINT64_C(8)
+#define BR2_RECORD_PREDICTED    UINT64_C(2)
+#define BR2_RECORD_ABORT        UINT64_C(8)
 static inline unsigned br2_record_cycles(uint64_t flags)
 {
     return (unsigned)(flags >> 4) & 0xffff;
@@ -103,7 +103,7 @@ struct br2_event_info {
     bool has_branch_stacks;      /* sample_type says samples carry them */
     bool exclude_kernel;
     bool exclude_user;
-    bool frequency;       /* period_or_frequency is a frequency */
+    bool frequency; /* period_or_frequency is a frequency */
     uint64_t period_or_frequency;
     unsigned precise;
     /* Known after the first pass: */
@@ -143,8 +143,8 @@ struct br2_recording_info {
     uint64_t malformed_records; /* a known record whose body contradicts its size, skipped */
     uint64_t lost_records;      /* PERF_RECORD_LOST and LOST_SAMPLES, their counts added up */
     uint64_t throttled;
-    bool compressed; /* has PERF_RECORD_COMPRESSED records */
-    bool has_trace;  /* has AUXTRACE records (PT, ETM, SPE ...) */
+    bool compressed;        /* has PERF_RECORD_COMPRESSED records */
+    bool has_trace;         /* has AUXTRACE records (PT, ETM, SPE ...) */
     const char *trace_kind; /* "CoreSight ETM", ...; NULL when has_trace is false */
     enum br2_truncation truncation;
     uint64_t bytes_read; /* of the data section, to the last whole record */

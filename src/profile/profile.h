@@ -43,9 +43,9 @@ struct br2_callsite {
 };
 
 struct br2_function_profile {
-    uint32_t name;  /* string number in the profile */
-    uint64_t total; /* total samples, inlined callees included */
-    uint64_t head;  /* head count: entries; only used at top level */
+    uint32_t name;                   /* string number in the profile */
+    uint64_t total;                  /* total samples, inlined callees included */
+    uint64_t head;                   /* head count: entries; only used at top level */
     struct br2_body_sample *samples; /* sorted by place */
     size_t sample_count;
     size_t sample_capacity;
@@ -101,8 +101,8 @@ uint64_t br2_add_saturated(uint64_t a, uint64_t b);
 /* Order of places: offset, then discriminator. */
 int br2_place_compare(struct br2_place a, struct br2_place b);
 
-/* NULL when equal in everything a format stores for this profile, else a short description of the first
- * difference, in memory of the caller. Order of functions and first_seen do not count. */
+/* NULL when equal in everything a format stores for this profile, else a short description of the
+ * first difference, in memory of the caller. Order of functions and first_seen do not count. */
 const char *br2_profile_difference(const struct br2_profile *a, const struct br2_profile *b,
                                    char *text, size_t size);
 

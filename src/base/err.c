@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A name from a file may hold anything; a message is one line on somebody's terminal. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
+int br2_fail(struct br2pgo_error *err, int status, const char *format, ...)
+{
+    if (err != NULL) {
+        err->status = status;
+        err->hint[0] = '\0';
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+        make_printable(err->message);
+    }
+    return status;
+}
+
+void br2_hint(struct br2pgo_error *err, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->hint, sizeof err->hint, format, args);
+        va_end(args);
+        make_printable(err->hint);
+    }
+}
+
+void br2_prefix(struct br2pgo_error *err, const char *format, ...)
+{
+    if (err == NULL) {
+        return;
+    }
+    char text[sizeof err->message];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length + 3 >= sizeof text) {
+        return;
+    }
+    snprintf(text + length, sizeof text - (size_t)length, ": %s", err->message);
+    make_printable(text);
+    memcpy(err->message, text, sizeof text);
+}
+
+int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, int errnum)
+{
+    char reason[128];
+    /* The GNU strerror_r: may return a constant string instead of filling the buffer. */
+    const char *text = strerror_r(errnum, reason, sizeof reason);
+    return br2_fail(err, BR2PGO_IO, "cannot %s '%s': %s", verb, path, text);
+}
+
+int br2_fail_memory(struct br2pgo_error *err)
+{
+    return br2_fail(err, BR2PGO_NO_MEMORY, "out of memory");
+}

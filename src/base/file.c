@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static ssize_t read_retrying(int fd, void *bytes, size_t size)
+{
+    ssize_t got;
+    do {
+        got = read(fd, bytes, size);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* For what cannot be mapped: pipes, /proc files. */
+static int read_all(struct br2_file *file, int fd, const char *path, struct br2pgo_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    size_t capacity = 0;
+    for (;;) {
+        if (size == capacity) {
+            size_t wanted = capacity != 0 ? capacity * 2 : 65536;
+            uint8_t *grown = br2_realloc_array(bytes, wanted, 1);
+            if (grown == NULL) {
+                br2_free(bytes);
+                return br2_fail_memory(err);
+            }
+            bytes = grown;
+            capacity = wanted;
+        }
+        ssize_t got = read_retrying(fd, bytes + size, capacity - size);
+        if (got < 0) {
+            int errnum = errno;
+            br2_free(bytes);
+            return br2_fail_io(err, "read", path, errnum);
+        }
+        if (got == 0) {
+            break;
+        }
+        size += (size_t)got;
+    }
+    file->bytes = bytes;
+    file->size = size;
+    file->mapped = false;
+    return 0;
+}
+
+static int map_all(struct br2_file *file, int fd, off_t size, const char *path,
+                   struct br2pgo_error *err)
+{
+    if ((uintmax_t)size > SIZE_MAX) {
+        return br2_fail(err, BR2PGO_LIMIT, "'%s' is too large for this machine's address space",
+                        path);
+    }
+    void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        return read_all(file, fd, path, err);
+    }
+    file->bytes = bytes;
+    file->size = (size_t)size;
+    file->mapped = true;
+    return 0;
+}
+
+int br2_file_open(struct br2_file *file, const char *path, struct br2pgo_error *err)
+{
+    *file = (struct br2_file){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return br2_fail_io(err, "open", path, errno);
+    }
+    struct stat st;
+    int rc;
+    if (fstat(fd, &st) != 0) {
+        rc = br2_fail_io(err, "examine", path, errno);
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = br2_fail_io(err, "read", path, EISDIR);
+    } else if (S_ISREG(st.st_mode) && st.st_size > 0) {
+        rc = map_all(file, fd, st.st_size, path, err);
+    } else {
+        rc = read_all(file, fd, path, err);
+    }
+    close(fd);
+    return rc;
+}
+
+void br2_file_close(struct br2_file *file)
+{
+    if (file->mapped) {
+        munmap((void *)(uintptr_t)file->bytes, file->size);
+    } else {
+        br2_free((void *)(uintptr_t)file->bytes);
+    }
+    *file = (struct br2_file){0};
+}
+
+static void output_clear(struct br2_output *out)
+{
+    br2_free(out->path);
+    br2_free(out->temporary);
+    *out = (struct br2_output){.fd = -1};
+}
+
+/* mkstemp makes the file private; an output has the permissions any new file would have, or
+ * those of the file it replaces. */
+static int give_permissions(int fd, const struct stat *old)
+{
+    mode_t mode;
+    if (old != NULL) {
+        mode = old->st_mode & 07777;
+    } else {
+        mode_t mask = umask(0);
+        umask(mask);
+        mode = 0666 & ~mask;
+    }
+    return fchmod(fd, mode);
+}
+
+static int open_temporary(struct br2_output *out, const struct stat *old, struct br2pgo_error *err)
+{
+    out->temporary = br2_format("%s.XXXXXX", out->path);
+    if (out->temporary == NULL) {
+        return br2_fail_memory(err);
+    }
+    out->fd = mkostemp(out->temporary, O_CLOEXEC);
+    if (out->fd < 0) {
+        int errnum = errno;
+        br2_free(out->temporary);
+        out->temporary = NULL;
+        br2_fail_io(err, "create", out->path, errnum);
+        br2_hint(err, "the file is first written beside its final place: the folder must exist and "
+                      "be writable");
+        return BR2PGO_IO;
+    }
+    if (give_permissions(out->fd, old) != 0) {
+        return br2_fail_io(err, "set permissions of", out->path, errno);
+    }
+    return 0;
+}
+
+static int open_target(struct br2_output *out, struct br2pgo_error *err)
+{
+    if (strcmp(out->path, "-") == 0) {
+        out->fd = STDOUT_FILENO;
+        return 0;
+    }
+    struct stat st;
+    if (stat(out->path, &st) != 0) {
+        return open_temporary(out, NULL, err);
+    }
+    if (S_ISDIR(st.st_mode)) {
+        br2_fail_io(err, "write", out->path, EISDIR);
+        br2_hint(err, "give the name of a file in it");
+        return BR2PGO_IO;
+    }
+    if (S_ISREG(st.st_mode)) {
+        /* Replace what a link points to, not the link. */
+        char *real = realpath(out->path, NULL);
+        if (real == NULL) {
+            return br2_fail_io(err, "resolve", out->path, errno);
+        }
+        br2_free(out->path);
+        out->path = real;
+        return open_temporary(out, &st, err);
+    }
+    out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+    return out->fd >= 0 ? 0 : br2_fail_io(err, "open", out->path, errno);
+}
+
+int br2_output_open(struct br2_output *out, const char *path, struct br2pgo_error *err)
+{
+    *out = (struct br2_output){.fd = -1};
+    out->path = br2_strdup(path);
+    int rc = out->path != NULL ? open_target(out, err) : br2_fail_memory(err);
+    if (rc != 0) {
+        br2_output_abandon(out);
+    }
+    return rc;
+}
+
+int br2_output_write(struct br2_output *out, const void *bytes, size_t size,
+                     struct br2pgo_error *err)
+{
+    const uint8_t *at = bytes;
+    while (size != 0) {
+        ssize_t put = write(out->fd, at, size);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return br2_fail_io(err, "write", out->path, errno);
+        }
+        at += put;
+        size -= (size_t)put;
+    }
+    return 0;
+}
+
+int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
+{
+    int rc = 0;
+    if (out->temporary != NULL && fsync(out->fd) != 0 && errno != EINVAL) {
+        rc = br2_fail_io(err, "write", out->path, errno);
+    }
+    if (out->fd != STDOUT_FILENO && close(out->fd) != 0 && rc == 0) {
+        rc = br2_fail_io(err, "write", out->path, errno);
+    }
+    out->fd = -1;
+    if (rc == 0 && out->temporary != NULL) {
+        if (rename(out->temporary, out->path) != 0) {
+            rc = br2_fail_io(err, "replace", out->path, errno);
+        } else {
+            br2_free(out->temporary);
+            out->temporary = NULL;
+        }
+    }
+    br2_output_abandon(out);
+    return rc;
+}
+
+void br2_output_abandon(struct br2_output *out)
+{
+    if (out->fd >= 0 && out->fd != STDOUT_FILENO) {
+        close(out->fd);
+    }
+    if (out->temporary != NULL) {
+        unlink(out->temporary);
+    }
+    output_clear(out);
+}
