@@ -49,12 +49,18 @@ void br2_prefix(struct br2pgo_error *err, const char *format, ...)
     char text[sizeof err->message];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length < 0 || (size_t)length + 3 >= sizeof text) {
-        return;
+    size_t used = strlen(text);
+    const char *const parts[] = {": ", err->message};
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(parts[i]);
+        size_t room = sizeof text - 1 - used;
+        length = length < room ? length : room;
+        memcpy(text + used, parts[i], length);
+        used += length;
     }
-    snprintf(text + length, sizeof text - (size_t)length, ": %s", err->message);
+    text[used] = '\0';
     make_printable(text);
     memcpy(err->message, text, sizeof text);
 }

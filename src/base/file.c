@@ -111,38 +111,41 @@ static void output_clear(struct br2_output *out)
     *out = (struct br2_output){.fd = -1};
 }
 
-/* mkstemp makes the file private; an output has the permissions any new file would have, or
- * those of the file it replaces. */
-static int give_permissions(int fd, const struct stat *old)
+/* A new file beside the output, with the permissions any new file gets. */
+static int create_beside(struct br2_output *out)
 {
-    mode_t mode;
-    if (old != NULL) {
-        mode = old->st_mode & 07777;
-    } else {
-        mode_t mask = umask(0);
-        umask(mask);
-        mode = 0666 & ~mask;
+    for (unsigned attempt = 0;; attempt++) {
+        char *name = br2_format("%s.%ld-%u.tmp", out->path, (long)getpid(), attempt);
+        if (name == NULL) {
+            return ENOMEM;
+        }
+        out->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0) {
+            out->temporary = name;
+            return 0;
+        }
+        int errnum = errno;
+        br2_free(name);
+        if (errnum != EEXIST || attempt == 1000) {
+            return errnum;
+        }
     }
-    return fchmod(fd, mode);
 }
 
+/* `old` is the file that will be replaced, or NULL: its permissions are kept. */
 static int open_temporary(struct br2_output *out, const struct stat *old, struct br2pgo_error *err)
 {
-    out->temporary = br2_format("%s.XXXXXX", out->path);
-    if (out->temporary == NULL) {
+    int errnum = create_beside(out);
+    if (errnum == ENOMEM) {
         return br2_fail_memory(err);
     }
-    out->fd = mkostemp(out->temporary, O_CLOEXEC);
-    if (out->fd < 0) {
-        int errnum = errno;
-        br2_free(out->temporary);
-        out->temporary = NULL;
+    if (errnum != 0) {
         br2_fail_io(err, "create", out->path, errnum);
-        br2_hint(err, "the file is first written beside its final place: the folder must exist and "
-                      "be writable");
+        br2_hint(err, "an output is first written beside its final place: its folder must exist "
+                      "and be writable");
         return BR2PGO_IO;
     }
-    if (give_permissions(out->fd, old) != 0) {
+    if (old != NULL && fchmod(out->fd, old->st_mode & 07777) != 0) {
         return br2_fail_io(err, "set permissions of", out->path, errno);
     }
     return 0;
