@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "process/address_space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct view {
+    struct br2_mapping *mappings; /* sorted by start, disjoint */
+    size_t count;
+    size_t capacity;
+    bool shared; /* more than one process is in it */
+};
+
+/* From `time` on, the process is in `view`. */
+struct turn {
+    br2_time time;
+    uint32_t view;
+};
+
+struct process {
+    int32_t pid;
+    struct turn *turns; /* sorted by time */
+    size_t count;
+    size_t capacity;
+};
+
+struct event {
+    br2_time time;
+    size_t order; /* of arrival: breaks ties */
+    enum br2_task_kind kind;
+    int32_t pid;
+    int32_t parent;
+    bool kernel;
+    struct br2_mapping mapping;
+};
+
+struct br2_spaces {
+    struct br2_dsos dsos;
+    struct event *events; /* until finished */
+    size_t event_count;
+    size_t event_capacity;
+    struct view *views;
+    size_t view_count;
+    size_t view_capacity;
+    size_t mapping_count;      /* over all views */
+    struct process *processes; /* while adding: in order of appearance */
+    size_t process_count;
+    size_t process_capacity;
+    uint32_t *pid_slots; /* index + 1 into processes, by hash of the pid */
+    size_t pid_slot_count;
+};
+
+struct br2_spaces *br2_spaces_new(void)
+{
+    return br2_calloc(1, sizeof(struct br2_spaces));
+}
+
+void br2_spaces_free(struct br2_spaces *spaces)
+{
+    if (spaces == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < spaces->view_count; i++) {
+        br2_free(spaces->views[i].mappings);
+    }
+    for (size_t i = 0; i < spaces->process_count; i++) {
+        br2_free(spaces->processes[i].turns);
+    }
+    br2_dsos_done(&spaces->dsos);
+    br2_free(spaces->events);
+    br2_free(spaces->views);
+    br2_free(spaces->processes);
+    br2_free(spaces->pid_slots);
+    br2_free(spaces);
+}
+
+struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces)
+{
+    return &spaces->dsos;
+}
+
+int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
+{
+    struct br2_spaces *spaces = user;
+    bool matters = event->kind == BR2_TASK_FORK || (event->kind == BR2_TASK_COMM && event->exec) ||
+                   (event->kind == BR2_TASK_MMAP && !event->data && event->length != 0);
+    uint64_t end;
+    if (!matters || __builtin_add_overflow(event->address, event->length, &end)) {
+        return 0;
+    }
+    struct event stored = {
+        .time = event->time,
+        .order = spaces->event_count,
+        .kind = event->kind,
+        .pid = event->pid,
+        .parent = event->parent,
+        .kernel = event->kernel || event->pid == BR2_PID_KERNEL,
+    };
+    if (event->kind == BR2_TASK_MMAP) {
+        stored.mapping = (struct br2_mapping){
+            .start = event->address,
+            .end = end,
+            .file_offset = event->file_offset,
+            .dso = br2_dsos_add(&spaces->dsos, event),
+        };
+        if (stored.mapping.dso == BR2_NO_DSO) {
+            return br2_fail_memory(err);
+        }
+    }
+    if (!br2_grow(&spaces->events, &spaces->event_capacity, spaces->event_count,
+                  sizeof *spaces->events)) {
+        return br2_fail_memory(err);
+    }
+    spaces->events[spaces->event_count++] = stored;
+    return 0;
+}
+
+static size_t pid_slot(const struct br2_spaces *spaces, int32_t pid)
+{
+    size_t mask = spaces->pid_slot_count - 1;
+    size_t slot = (size_t)(((uint32_t)pid * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    while (spaces->pid_slots[slot] != 0 &&
+           spaces->processes[spaces->pid_slots[slot] - 1].pid != pid) {
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static struct process *find_process(const struct br2_spaces *spaces, int32_t pid)
+{
+    if (spaces->pid_slot_count == 0) {
+        return NULL;
+    }
+    uint32_t index = spaces->pid_slots[pid_slot(spaces, pid)];
+    return index != 0 ? &spaces->processes[index - 1] : NULL;
+}
+
+static int grow_pid_slots(struct br2_spaces *spaces)
+{
+    size_t wanted = spaces->pid_slot_count != 0 ? spaces->pid_slot_count * 2 : 64;
+    uint32_t *slots = br2_calloc(wanted, sizeof *slots);
+    if (slots == NULL) {
+        return -1;
+    }
+    br2_free(spaces->pid_slots);
+    spaces->pid_slots = slots;
+    spaces->pid_slot_count = wanted;
+    for (size_t i = 0; i < spaces->process_count; i++) {
+        spaces->pid_slots[pid_slot(spaces, spaces->processes[i].pid)] = (uint32_t)(i + 1);
+    }
+    return 0;
+}
+
+/* The process, added when new; NULL when memory runs out. */
+static struct process *get_process(struct br2_spaces *spaces, int32_t pid)
+{
+    struct process *known = find_process(spaces, pid);
+    if (known != NULL) {
+        return known;
+    }
+    if ((spaces->process_count >= spaces->pid_slot_count / 2 && grow_pid_slots(spaces) != 0) ||
+        !br2_grow(&spaces->processes, &spaces->process_capacity, spaces->process_count,
+                  sizeof *spaces->processes)) {
+        return NULL;
+    }
+    struct process *process = &spaces->processes[spaces->process_count++];
+    *process = (struct process){.pid = pid};
+    spaces->pid_slots[pid_slot(spaces, pid)] = (uint32_t)spaces->process_count;
+    return process;
+}
+
+static int add_turn(struct process *process, br2_time time, uint32_t view, struct br2pgo_error *err)
+{
+    if (!br2_grow(&process->turns, &process->capacity, process->count, sizeof *process->turns)) {
+        return br2_fail_memory(err);
+    }
+    process->turns[process->count++] = (struct turn){.time = time, .view = view};
+    return 0;
+}
+
+/* A new view with a copy of `mappings`. */
+static int add_view(struct br2_spaces *spaces, const struct br2_mapping *mappings, size_t count,
+                    uint32_t *ret, struct br2pgo_error *err)
+{
+    if (!br2_grow(&spaces->views, &spaces->view_capacity, spaces->view_count,
+                  sizeof *spaces->views)) {
+        return br2_fail_memory(err);
+    }
+    struct br2_mapping *copy = NULL;
+    if (count != 0) {
+        copy = br2_realloc_array(NULL, count, sizeof *copy);
+        if (copy == NULL) {
+            return br2_fail_memory(err);
+        }
+        memcpy(copy, mappings, count * sizeof *copy);
+    }
+    spaces->mapping_count += count;
+    *ret = (uint32_t)spaces->view_count;
+    spaces->views[spaces->view_count++] =
+        (struct view){.mappings = copy, .count = count, .capacity = count};
+    return 0;
+}
+
+/* Index of the first mapping that ends after `address`. */
+static size_t first_after(const struct view *view, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = view->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->mappings[middle].end <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int insert_mapping(struct br2_spaces *spaces, struct view *view, size_t at,
+                          const struct br2_mapping *mapping, struct br2pgo_error *err)
+{
+    if (spaces->mapping_count >= BR2_MAPPINGS_MAX) {
+        return br2_fail(err, BR2PGO_LIMIT, "more than %zu mappings in the recording",
+                        BR2_MAPPINGS_MAX);
+    }
+    if (!br2_grow(&view->mappings, &view->capacity, view->count, sizeof *view->mappings)) {
+        return br2_fail_memory(err);
+    }
+    memmove(view->mappings + at + 1, view->mappings + at,
+            (view->count - at) * sizeof *view->mappings);
+    view->mappings[at] = *mapping;
+    view->count++;
+    spaces->mapping_count++;
+    return 0;
+}
+
+/* Takes [start, end) out of the view, cutting mappings that reach over an edge. */
+static int clear_range(struct br2_spaces *spaces, struct view *view, uint64_t start, uint64_t end,
+                       struct br2pgo_error *err)
+{
+    size_t at = first_after(view, start);
+    while (at < view->count && view->mappings[at].start < end) {
+        struct br2_mapping old = view->mappings[at];
+        struct br2_mapping tail = old;
+        tail.start = end;
+        tail.file_offset += end - old.start;
+        if (old.start < start) {
+            view->mappings[at].end = start;
+            at++;
+            if (old.end > end) {
+                return insert_mapping(spaces, view, at, &tail, err);
+            }
+        } else if (old.end > end) {
+            view->mappings[at] = tail;
+        } else {
+            memmove(view->mappings + at, view->mappings + at + 1,
+                    (view->count - at - 1) * sizeof *view->mappings);
+            view->count--;
+            spaces->mapping_count--;
+        }
+    }
+    return 0;
+}
+
+/* Whether the view says the same of [start, end) already. */
+static bool has_mapping(const struct view *view, const struct br2_mapping *wanted)
+{
+    size_t at = first_after(view, wanted->start);
+    if (at == view->count) {
+        return false;
+    }
+    const struct br2_mapping *found = &view->mappings[at];
+    return found->start <= wanted->start && found->end >= wanted->end &&
+           found->dso == wanted->dso &&
+           found->file_offset + (wanted->start - found->start) == wanted->file_offset;
+}
+
+static bool overlaps(const struct view *view, uint64_t start, uint64_t end)
+{
+    size_t at = first_after(view, start);
+    return at < view->count && view->mappings[at].start < end;
+}
+
+/* The process's current view, ready to be changed: its own, and a new one if asked for. */
+static int own_view(struct br2_spaces *spaces, struct process *process, br2_time time, bool fresh,
+                    uint32_t *ret, struct br2pgo_error *err)
+{
+    if (process->count == 0) {
+        int rc = add_view(spaces, NULL, 0, ret, err);
+        return rc != 0 ? rc : add_turn(process, time, *ret, err);
+    }
+    uint32_t current = process->turns[process->count - 1].view;
+    if (!fresh && !spaces->views[current].shared) {
+        *ret = current;
+        return 0;
+    }
+    int rc =
+        add_view(spaces, spaces->views[current].mappings, spaces->views[current].count, ret, err);
+    return rc != 0 ? rc : add_turn(process, time, *ret, err);
+}
+
+static int map_into(struct br2_spaces *spaces, uint32_t number, const struct br2_mapping *mapping,
+                    struct br2pgo_error *err)
+{
+    struct view *view = &spaces->views[number];
+    int rc = clear_range(spaces, view, mapping->start, mapping->end, err);
+    if (rc != 0) {
+        return rc;
+    }
+    return insert_mapping(spaces, view, first_after(view, mapping->start), mapping, err);
+}
+
+static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
+                       struct br2pgo_error *err)
+{
+    if (event->kernel) {
+        return map_into(spaces, BR2_VIEW_KERNEL, &event->mapping, err);
+    }
+    struct process *process = get_process(spaces, event->pid);
+    if (process == NULL) {
+        return br2_fail_memory(err);
+    }
+    bool fresh = false;
+    if (process->count != 0) {
+        const struct view *view = &spaces->views[process->turns[process->count - 1].view];
+        if (has_mapping(view, &event->mapping)) {
+            return 0;
+        }
+        fresh = overlaps(view, event->mapping.start, event->mapping.end);
+    }
+    uint32_t number;
+    int rc = own_view(spaces, process, event->time, fresh, &number, err);
+    return rc != 0 ? rc : map_into(spaces, number, &event->mapping, err);
+}
+
+static int replay_exec(struct br2_spaces *spaces, const struct event *event,
+                       struct br2pgo_error *err)
+{
+    struct process *process = get_process(spaces, event->pid);
+    if (process == NULL) {
+        return br2_fail_memory(err);
+    }
+    uint32_t number;
+    int rc = add_view(spaces, NULL, 0, &number, err);
+    return rc != 0 ? rc : add_turn(process, event->time, number, err);
+}
+
+static int replay_fork(struct br2_spaces *spaces, const struct event *event,
+                       struct br2pgo_error *err)
+{
+    const struct process *parent = find_process(spaces, event->parent);
+    if (parent == NULL || parent->count == 0) {
+        return 0;
+    }
+    uint32_t number = parent->turns[parent->count - 1].view;
+    struct process *child = get_process(spaces, event->pid);
+    if (child == NULL) {
+        return br2_fail_memory(err);
+    }
+    spaces->views[number].shared = true;
+    return add_turn(child, event->time, number, err);
+}
+
+static int compare_events(const void *left, const void *right)
+{
+    const struct event *a = left;
+    const struct event *b = right;
+    if (a->time != b->time) {
+        return a->time < b->time ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err)
+{
+    uint32_t number;
+    int rc = 0;
+    while (rc == 0 && spaces->view_count <= BR2_VIEW_UNKNOWN) {
+        rc = add_view(spaces, NULL, 0, &number, err);
+    }
+    if (spaces->event_count != 0) {
+        qsort(spaces->events, spaces->event_count, sizeof *spaces->events, compare_events);
+    }
+    for (size_t i = 0; rc == 0 && i < spaces->event_count; i++) {
+        const struct event *event = &spaces->events[i];
+        if (event->kind == BR2_TASK_MMAP) {
+            rc = replay_mmap(spaces, event, err);
+        } else if (event->kind == BR2_TASK_FORK) {
+            rc = replay_fork(spaces, event, err);
+        } else {
+            rc = replay_exec(spaces, event, err);
+        }
+    }
+    br2_free(spaces->events);
+    spaces->events = NULL;
+    spaces->event_count = spaces->event_capacity = 0;
+    return rc;
+}
+
+uint32_t br2_spaces_view(struct br2_spaces *spaces, int32_t pid, br2_time time)
+{
+    const struct process *process = find_process(spaces, pid);
+    if (process == NULL || process->count == 0) {
+        return BR2_VIEW_UNKNOWN;
+    }
+    size_t low = 0;
+    size_t high = process->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (process->turns[middle].time <= time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return process->turns[low != 0 ? low - 1 : 0].view;
+}
+
+const struct br2_mapping *br2_spaces_resolve(const struct br2_spaces *spaces, uint32_t view,
+                                             uint64_t address)
+{
+    const struct view *found =
+        &spaces->views[br2_is_kernel_address(address) ? BR2_VIEW_KERNEL : view];
+    size_t at = first_after(found, address);
+    if (at == found->count || found->mappings[at].start > address) {
+        return NULL;
+    }
+    return &found->mappings[at];
+}
+
+void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
+                             void (*sink)(void *user, const struct br2_mapping *mapping),
+                             void *user)
+{
+    for (size_t i = 0; i < spaces->view_count; i++) {
+        for (size_t k = 0; k < spaces->views[i].count; k++) {
+            if (spaces->views[i].mappings[k].dso == dso) {
+                sink(user, &spaces->views[i].mappings[k]);
+            }
+        }
+    }
+}

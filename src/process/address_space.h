@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Address spaces over time: what was mapped where, in which process, when a sample was taken.
+ *
+ * A process goes through views. A view is a set of mappings under which an address never changes
+ * its meaning: a mapping that fills a hole is added to the current view; only exec, fork of
+ * somebody else into the same pid, or mapping over something starts a new one. So nearly every
+ * process has one view, and a forked child shares its parent's.
+ */
+#ifndef BR2_PROCESS_ADDRESS_SPACE_H
+#define BR2_PROCESS_ADDRESS_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "input/input.h"
+#include "process/dso.h"
+
+/* Mappings kept over all views, at most; a recording with more is refused (BR2PGO_LIMIT). */
+#define BR2_MAPPINGS_MAX ((size_t)16 * 1024 * 1024)
+
+struct br2_mapping {
+    uint64_t start;
+    uint64_t end;
+    uint64_t file_offset; /* of `start` */
+    uint32_t dso;
+};
+
+#define BR2_VIEW_KERNEL  0u /* the kernel's addresses are the same in every process */
+#define BR2_VIEW_UNKNOWN 1u /* of a process the recording says nothing about */
+
+struct br2_spaces;
+struct br2_spaces *br2_spaces_new(void);
+void br2_spaces_free(struct br2_spaces *spaces);
+
+/* Takes in one event; any order. A br2_task_sink: `spaces` is the user pointer. */
+int br2_spaces_add(void *spaces, const struct br2_task_event *event, struct br2pgo_error *err);
+/* Call once after the last event, before any question: puts events in order of time. */
+int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err);
+
+struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces);
+
+/* The view of a process at a time. Before its first event a process has its first view. */
+uint32_t br2_spaces_view(struct br2_spaces *spaces, int32_t pid, br2_time time);
+
+/* Whether an address belongs to the kernel half on x86-64 and AArch64. */
+static inline bool br2_is_kernel_address(uint64_t address)
+{
+    return address >> 63 != 0;
+}
+
+/* The mapping that holds `address` in the view (in the kernel's for a kernel address), or NULL. */
+const struct br2_mapping *br2_spaces_resolve(const struct br2_spaces *spaces, uint32_t view,
+                                             uint64_t address);
+
+/* All executable mappings of one image, over all views: calls `sink` for each. */
+void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
+                             void (*sink)(void *user, const struct br2_mapping *mapping),
+                             void *user);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "process/dso.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char deleted_suffix[] = " (deleted)";
+
+/* Length of the path without the mark the kernel adds to a file that is gone. */
+static size_t path_length(const char *name, bool *ret_deleted)
+{
+    size_t length = strlen(name);
+    size_t suffix = sizeof deleted_suffix - 1;
+    *ret_deleted = length > suffix && memcmp(name + length - suffix, deleted_suffix, suffix) == 0;
+    return *ret_deleted ? length - suffix : length;
+}
+
+static bool is_file(const char *path)
+{
+    return path[0] == '/' && strncmp(path, "//anon", 6) != 0 &&
+           strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
+           strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/anon_hugepage", 14) != 0;
+}
+
+struct dso_identity {
+    uint8_t kernel;
+    struct br2_build_id build_id;
+    uint32_t device_major, device_minor;
+    uint64_t inode, inode_generation;
+    uint32_t path;
+};
+
+static uint32_t add_identity(struct br2_dsos *dsos, const struct br2_task_event *event,
+                             uint32_t path)
+{
+    struct dso_identity id;
+    memset(&id, 0, sizeof id); /* padding takes part in the comparison */
+    id.kernel = event->kernel;
+    if (event->build_id.size != 0) {
+        id.build_id.size = event->build_id.size;
+        memcpy(id.build_id.bytes, event->build_id.bytes, event->build_id.size);
+    } else {
+        id.device_major = event->device_major;
+        id.device_minor = event->device_minor;
+        id.inode = event->inode;
+        id.inode_generation = event->inode_generation;
+        id.path = path;
+    }
+    return br2_strings_add(&dsos->keys, (const char *)&id, sizeof id);
+}
+
+uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event)
+{
+    bool deleted;
+    size_t length = path_length(event->name, &deleted);
+    uint32_t path = br2_strings_add(&dsos->paths, event->name, length);
+    if (path == BR2_NO_STRING ||
+        !br2_grow(&dsos->items, &dsos->capacity, dsos->count, sizeof *dsos->items)) {
+        return BR2_NO_DSO;
+    }
+    uint32_t number = add_identity(dsos, event, path);
+    if (number == BR2_NO_STRING || number < dsos->count) {
+        return number;
+    }
+    const char *text = br2_strings_get(&dsos->paths, path, NULL);
+    dsos->items[dsos->count++] = (struct br2_dso){
+        .path = text,
+        .build_id = event->build_id,
+        .device_major = event->device_major,
+        .device_minor = event->device_minor,
+        .inode = event->inode,
+        .inode_generation = event->inode_generation,
+        .kernel = event->kernel,
+        .deleted = deleted,
+        .file = is_file(text),
+    };
+    return number;
+}
+
+static const struct br2_recorded_image *find_recorded(const struct br2_recorded_image *images,
+                                                      size_t count, const struct br2_dso *dso)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool deleted;
+        size_t length = path_length(images[i].path, &deleted);
+        if (strlen(dso->path) == length && memcmp(dso->path, images[i].path, length) == 0) {
+            return &images[i];
+        }
+    }
+    return NULL;
+}
+
+void br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
+                          size_t count)
+{
+    for (size_t i = 0; i < dsos->count; i++) {
+        struct br2_dso *dso = &dsos->items[i];
+        const struct br2_recorded_image *image = find_recorded(images, count, dso);
+        if (dso->build_id.size == 0 && image != NULL) {
+            dso->build_id = image->build_id;
+        }
+    }
+}
+
+void br2_dsos_done(struct br2_dsos *dsos)
+{
+    br2_free(dsos->items);
+    br2_strings_done(&dsos->paths);
+    br2_strings_done(&dsos->keys);
+    *dsos = (struct br2_dsos){0};
+}
+
+bool br2_build_id_equal(const struct br2_build_id *a, const struct br2_build_id *b)
+{
+    if (a->size == 0 || b->size == 0) {
+        return false;
+    }
+    const struct br2_build_id *longer = a->size >= b->size ? a : b;
+    const struct br2_build_id *shorter = a->size >= b->size ? b : a;
+    if (memcmp(longer->bytes, shorter->bytes, shorter->size) != 0) {
+        return false;
+    }
+    for (size_t i = shorter->size; i < longer->size; i++) {
+        if (longer->bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *br2_build_id_text(const struct br2_build_id *id, char *text)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < id->size; i++) {
+        snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+    }
+    return text;
+}

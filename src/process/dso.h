@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The images a recording names: which file a mapping came from, as far as the recording knows. */
+#ifndef BR2_PROCESS_DSO_H
+#define BR2_PROCESS_DSO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "input/input.h"
+
+#define BR2_NO_DSO UINT32_MAX
+
+struct br2_dso {
+    const char *path; /* as recorded, " (deleted)" cut off */
+    struct br2_build_id build_id;
+    uint32_t device_major, device_minor;
+    uint64_t inode;
+    uint64_t inode_generation;
+    bool kernel;
+    bool deleted;
+    bool file; /* false: [vdso], //anon, [kernel.kallsyms] and their like */
+};
+
+/* Zero-initialise, then use. */
+struct br2_dsos {
+    struct br2_dso *items;
+    size_t count;
+    size_t capacity;
+    struct br2_strings paths;
+    struct br2_strings keys; /* what makes two mappings the same image; same numbers as items */
+};
+
+/* The number of the image that `event` maps, added when new: the same inline build-id, else the
+ * same path, device and inode. BR2_NO_DSO when memory runs out. */
+uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event);
+
+/* Gives images without an inline build-id the one the recording's table has for their path. */
+void br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
+                          size_t count);
+void br2_dsos_done(struct br2_dsos *dsos);
+
+/* Equal, or one is the other cut short or padded with zeros: recorders before perf 5.11 padded
+ * 8- and 16-byte build-ids to 20. Unknown equals nothing. */
+bool br2_build_id_equal(const struct br2_build_id *a, const struct br2_build_id *b);
+/* Lower-case hexadecimal, for messages; `text` has room for 2 * BR2_BUILD_ID_MAX + 1. */
+const char *br2_build_id_text(const struct br2_build_id *id, char *text);
+
+#endif
