@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _md, _jansson, _llvm.
+# BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
+# pkg-config names and as linker flags.
+find_package(PkgConfig REQUIRED)
+
+set(BR2PGO_PRIVATE_PACKAGES "")
+set(BR2PGO_PRIVATE_FLAGS "")
+
+function(br2pgo_package name package debian)
+  pkg_check_modules(BR2PGO_${name} QUIET ${package})
+  if(NOT BR2PGO_${name}_FOUND)
+    message(FATAL_ERROR
+      "${package} not found by pkg-config; on Debian and Ubuntu: apt-get install ${debian}, "
+      "or scripts/install-packages.sh for all of them")
+  endif()
+  add_library(br2pgo_${name} INTERFACE)
+  target_include_directories(br2pgo_${name} SYSTEM INTERFACE ${BR2PGO_${name}_INCLUDE_DIRS})
+  target_link_libraries(br2pgo_${name} INTERFACE ${BR2PGO_${name}_LINK_LIBRARIES})
+  set(BR2PGO_PRIVATE_PACKAGES ${BR2PGO_PRIVATE_PACKAGES} ${package} PARENT_SCOPE)
+endfunction()
+
+br2pgo_package(elf libelf libelf-dev)
+br2pgo_package(dw libdw libdw-dev)
+br2pgo_package(zstd libzstd libzstd-dev)
+br2pgo_package(zlib zlib zlib1g-dev)
+br2pgo_package(md libmd libmd-dev)
+br2pgo_package(jansson jansson libjansson-dev)
+
+include(Br2pgoLLVM)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+include(CMakePackageConfigHelpers)
+
+install(FILES docs/man/br2pgo.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY include/br2pgo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(FILES ${PROJECT_BINARY_DIR}/include/br2pgo/version.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/br2pgo)
+if(TARGET br2pgo)
+  install(TARGETS br2pgo DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(NOT TARGET br2pgo_shared)
+  return()
+endif()
+
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/br2pgo)
+install(TARGETS br2pgo_shared EXPORT br2pgo)
+install(TARGETS br2pgo_static EXPORT br2pgo-static)
+install(EXPORT br2pgo NAMESPACE br2pgo:: FILE br2pgo-shared.cmake DESTINATION ${cmake_dir})
+install(EXPORT br2pgo-static NAMESPACE br2pgo:: FILE br2pgo-static.cmake DESTINATION ${cmake_dir})
+
+# The static library's needs, as flags: the installed files know nothing of this build's targets.
+set(BR2PGO_STATIC_LIBRARIES ${BR2PGO_PRIVATE_FLAGS})
+list(JOIN BR2PGO_PRIVATE_PACKAGES " " BR2PGO_PC_REQUIRES)
+list(JOIN BR2PGO_PRIVATE_FLAGS " " BR2PGO_PC_LIBS)
+file(RELATIVE_PATH BR2PGO_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+configure_file(cmake/br2pgo.pc.in br2pgo.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/br2pgo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+configure_package_config_file(cmake/br2pgo-config.cmake.in br2pgo-config.cmake
+                              INSTALL_DESTINATION ${cmake_dir})
+write_basic_package_version_file(br2pgo-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/br2pgo-config.cmake
+              ${PROJECT_BINARY_DIR}/br2pgo-config-version.cmake DESTINATION ${cmake_dir})

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# br2pgo_module(NAME FOLDER [USES modules...] [LIBRARIES targets...])
+#
+# Makes the object library br2pgo_module_NAME of all .c files in FOLDER and its sub-folders, and the
+# archive br2pgo_NAME of them, which links to those of the modules it uses: unit tests link to the
+# archive of their module, so that a call into a part that may not be used does not link.
+# A module without a source file is left out.
+set(BR2PGO_MODULES "")
+
+function(br2pgo_module name folder)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "USES;LIBRARIES")
+  file(GLOB sources CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/${folder}/*.c ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+  if(NOT sources)
+    message(STATUS "module ${name}: no source file")
+    return()
+  endif()
+  add_library(br2pgo_module_${name} OBJECT ${sources})
+  target_link_libraries(br2pgo_module_${name} PRIVATE br2pgo_flags ${arg_LIBRARIES})
+  add_library(br2pgo_${name} STATIC $<TARGET_OBJECTS:br2pgo_module_${name}>)
+  target_link_libraries(br2pgo_${name} INTERFACE br2pgo_flags ${arg_LIBRARIES})
+  foreach(module ${arg_USES})
+    if(TARGET br2pgo_${module})
+      target_link_libraries(br2pgo_${name} INTERFACE br2pgo_${module})
+    endif()
+  endforeach()
+  set(BR2PGO_MODULES ${BR2PGO_MODULES} ${name} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""clang-tidy 14 with .clang-tidy finds nothing in src/, converters/ and tests/tools/.
+usage: check_tidy.py BUILD [FILE...]"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
+                        or os.path.join(os.path.dirname(__file__), "..", ".."))
+FOLDERS = tuple(os.path.join(ROOT, name) + os.sep for name in ("src", "converters", "tests/tools"))
+# The commands may be gcc's: flags only gcc knows are no finding.
+EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments"]
+
+
+def tidy(build, path):
+    result = subprocess.run(["clang-tidy-14", "--quiet", "-p", build, *EXTRA, path],
+                            capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        print(result.stdout, result.stderr, sep="", flush=True)
+    return result.returncode == 0
+
+
+def main():
+    if not shutil.which("clang-tidy-14"):
+        print("no clang-tidy-14 here")
+        return 77
+    build = sys.argv[1]
+    chosen = [os.path.realpath(path) for path in sys.argv[2:]]
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        paths = {os.path.realpath(entry["file"]) for entry in json.load(file)}
+    paths = sorted(path for path in paths
+                   if (path in chosen if chosen else path.startswith(FOLDERS)))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        good = sum(pool.map(lambda path: tidy(build, path), paths))
+    print(f"{good} of {len(paths)} files clean")
+    return 0 if good == len(paths) and paths else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
