@@ -72,7 +72,7 @@ if(llvm_static)
   br2pgo_llvm(llvm_libs --link-static --libs ${components})
   br2pgo_llvm(llvm_system --link-static --system-libs ${components})
   # libSupport names these for parts that no disassembler uses.
-  list(FILTER llvm_system EXCLUDE REGEX "z3|xml2|tinfo|curses|edit")
+  list(FILTER llvm_system EXCLUDE REGEX "z3|xml2|edit")
   list(APPEND llvm_system -lstdc++)
   set(llvm_how "static components")
 else()

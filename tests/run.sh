@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Every test of br2pgo, from a bare clone on Debian 12 or Ubuntu, as root or with sudo:
+# installs the packages that are missing, builds and tests with all warnings as errors, then builds
+# again with the address and undefined behaviour sanitizers and tests that.
+#
+# usage: tests/run.sh [--no-install]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() {
+    echo "== $*"
+}
+
+jobs=$(nproc)
+started=$SECONDS
+failed=()
+counts=()
+
+# preset, ctest arguments...: configure, build, test.
+check() {
+    local preset=$1 log status=0
+    shift
+    say "$preset: configure and build"
+    if [ "$preset" = asan ] && [ -z "${CC-}" ] && command -v clang-19 >/dev/null &&
+        [ -e "$(clang-19 -print-file-name=libclang_rt.asan-x86_64.a)" ]; then
+        # The second build goes to the second compiler, so that both see all of the code.
+        cmake --preset "$preset" -DCMAKE_C_COMPILER=clang-19 >/dev/null || status=$?
+    else
+        cmake --preset "$preset" >/dev/null || status=$?
+    fi
+    if [ $status != 0 ] || ! cmake --build --preset "$preset" -- -j "$jobs"; then
+        failed+=("$preset build")
+        return
+    fi
+    say "$preset: tests"
+    log=build/$preset/ctest.log
+    ctest --preset "$preset" -j "$jobs" "$@" </dev/null 2>&1 | tee "$log" || failed+=("$preset tests")
+    counts+=("$preset: $(grep -E '^[0-9]+% tests passed' "$log" || echo 'no tests ran')")
+}
+
+main() {
+    if [ "${1-}" != --no-install ]; then
+        say "packages"
+        bash scripts/install-packages.sh test
+    fi
+    check dev
+    check asan -L 'unit|golden|cli|e2e'
+    say "summary after $((SECONDS - started)) s"
+    for line in "${counts[@]}"; do
+        say "$line"
+    done
+    if [ ${#failed[@]} != 0 ]; then
+        say "FAILED: $(printf '%s; ' "${failed[@]}")"
+        exit 1
+    fi
+    say "all tests passed"
+}
+
+main "$@"
