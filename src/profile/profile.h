@@ -56,6 +56,7 @@ struct br2_function_profile {
     uint32_t attributes; /* LLVM ContextAttributes */
     /* Known to profile makers only (0 = unknown); GCC's newest format has a place for it. */
     uint64_t first_seen;
+    struct br2_function_profile *made_before; /* private: chain of all, for freeing */
 };
 
 struct br2_profile {
@@ -65,12 +66,15 @@ struct br2_profile {
     size_t function_capacity;
     bool fs_discriminators;
     bool partial;
-    bool md5_names; /* names are decimal MD5 hashes: the strings were lost before */
+    /* Names are decimal MD5 hashes: the strings were lost before. Decides the order of names, so
+     * set it before anything is added. */
+    bool md5_names;
     bool has_checksums;
     /* Names of functions known to the program, with or without samples; sorted by the writer. */
     struct br2_strings symbol_list;
     bool has_symbol_list;
-    struct br2_profile_index *index; /* private: name -> top-level function */
+    struct br2_profile_index *index;        /* private: name -> top-level function */
+    struct br2_function_profile *made_last; /* private */
     struct br2_arena arena;
 };
 
@@ -95,14 +99,54 @@ struct br2_body_sample *br2_profile_sample(struct br2_function_profile *function
 /* Adds `count` to the target; saturates. False when memory runs out. */
 bool br2_profile_target(struct br2_body_sample *sample, uint32_t name, uint64_t count);
 
-/* a + b, at most UINT64_MAX: LLVM's counters saturate. */
+/* The callee inlined in `function` at `place`, or NULL. */
+struct br2_function_profile *br2_profile_find_inlinee(const struct br2_profile *profile,
+                                                      const struct br2_function_profile *function,
+                                                      struct br2_place place, uint32_t name);
+
+/*
+ * The same three without looking: put at the end, in any order and with repetitions, for readers of
+ * files, whose order nobody has checked. Between the first of these calls and br2_profile_finish
+ * the functions above must not be used on the same function.
+ */
+struct br2_body_sample *br2_profile_append_sample(struct br2_function_profile *function,
+                                                  struct br2_place place);
+struct br2_function_profile *br2_profile_append_inlinee(struct br2_profile *profile,
+                                                        struct br2_function_profile *function,
+                                                        struct br2_place place, uint32_t name);
+bool br2_profile_append_target(struct br2_body_sample *sample, uint32_t name, uint64_t count);
+/* Brings what was appended into order and adds up repetitions, in n log n time.
+ * Errors: BR2PGO_NO_MEMORY; the profile can then only be freed. */
+int br2_profile_finish(struct br2_profile *profile, struct br2pgo_error *err);
+
+/* Gives the name's number in `into`; BR2_NO_STRING when memory runs out. */
+typedef uint32_t (*br2_profile_rename)(struct br2_profile *into, const char *text, size_t length);
+
+/*
+ * Adds `weight` times everything in `from` to `into`. Every name goes through `rename` unless that
+ * is NULL.
+ * Errors: BR2PGO_NO_MEMORY; BR2PGO_INVALID when the two cannot be added up: names on one side and
+ * hashes on the other, different kinds of discriminators, checksums of different code. `into` can
+ * then only be freed.
+ */
+int br2_profile_merge(struct br2_profile *into, const struct br2_profile *from, uint64_t weight,
+                      br2_profile_rename rename, struct br2pgo_error *err);
+
+/* a + b and a * b, at most UINT64_MAX: LLVM's counters saturate. */
 uint64_t br2_add_saturated(uint64_t a, uint64_t b);
+uint64_t br2_multiply_saturated(uint64_t a, uint64_t b);
+
+/* Order of names in LLVM's files: bytes of strings, numbers of hashes. */
+int br2_profile_compare_names(const struct br2_profile *profile, uint32_t a, uint32_t b);
 
 /* Order of places: offset, then discriminator. */
 int br2_place_compare(struct br2_place a, struct br2_place b);
 
-/* NULL when equal in everything a format stores for this profile, else a short description of the
- * first difference, in memory of the caller. Order of functions and first_seen do not count. */
+/*
+ * NULL when equal, else a short description of the first difference, in the caller's memory.
+ * What only some formats store is compared where both profiles have any: checksums, attributes.
+ * Order of functions, first_seen, the symbol list and flags other than md5_names do not count.
+ */
 const char *br2_profile_difference(const struct br2_profile *a, const struct br2_profile *b,
                                    char *text, size_t size);
 
