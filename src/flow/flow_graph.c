@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "flow/flow_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/flow_private.h"
+
+static void function_done(struct br2_flow_function *function)
+{
+    br2_code_done(&function->code);
+    br2_free(function->stops);
+    br2_free(function->counts);
+    br2_free(function->ends);
+}
+
+void br2_flow_graph_free(struct br2_flow_graph *graph)
+{
+    if (graph == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < graph->function_count; i++) {
+        function_done(&graph->functions[i]);
+    }
+    br2_free(graph->functions);
+    br2_free(graph->runs);
+    br2_free(graph->edges);
+    br2_free(graph->timings);
+    br2_free(graph);
+}
+
+/* Whether straight-line execution ends at an instruction of this kind. A system call comes back. */
+static bool ends_run(enum br2_insn_kind kind)
+{
+    return kind != BR2_INSN_PLAIN && kind != BR2_INSN_COND && kind != BR2_INSN_SYSCALL;
+}
+
+static void find_stops(struct br2_flow_function *function)
+{
+    uint32_t stop = (uint32_t)function->code.count;
+    for (size_t i = function->code.count; i-- > 0;) {
+        if (ends_run(function->code.insns[i].kind)) {
+            stop = (uint32_t)i;
+        }
+        function->stops[i] = stop;
+    }
+}
+
+static int add_function(struct br2_flow_builder *builder, const struct br2_code_range *range,
+                        struct br2pgo_error *err)
+{
+    struct br2_flow_graph *graph = builder->graph;
+    if (!br2_grow(&graph->functions, &builder->function_capacity, graph->function_count,
+                  sizeof *graph->functions)) {
+        return br2_fail_memory(err);
+    }
+    struct br2_flow_function *function = &graph->functions[graph->function_count];
+    *function = (struct br2_flow_function){.range = range};
+    int rc = br2_code_decode(builder->decoder, builder->options->image, range->start, range->end,
+                             &function->code, err);
+    if (rc != 0) {
+        return rc;
+    }
+    function->stops = br2_calloc(function->code.count, sizeof *function->stops);
+    /* One more: differences are written behind the last instruction. */
+    function->counts = br2_calloc(function->code.count + 1, sizeof *function->counts);
+    function->ends = br2_calloc(function->code.count, sizeof *function->ends);
+    if (function->stops == NULL || function->counts == NULL || function->ends == NULL) {
+        function_done(function);
+        return br2_fail_memory(err);
+    }
+    find_stops(function);
+    builder->function_of_range[range - builder->ranges] = (uint32_t)graph->function_count++;
+    return 0;
+}
+
+int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2_spot *ret,
+                  struct br2pgo_error *err)
+{
+    *ret = (struct br2_spot){.function = BR2_NO_FUNCTION, .insn = SIZE_MAX};
+    const struct br2_code_range *range = br2_image_range_at(builder->options->image, address);
+    if (range == NULL) {
+        return 0;
+    }
+    uint32_t *known = &builder->function_of_range[range - builder->ranges];
+    if (*known == BR2_NO_FUNCTION) {
+        int rc = add_function(builder, range, err);
+        if (rc != 0) {
+            return rc == BR2PGO_INVALID ? 0 : rc; /* a range without bytes in the file */
+        }
+    }
+    ret->function = *known;
+    ret->insn = br2_code_find(&builder->graph->functions[*known].code, address);
+    return 0;
+}
+
+static int add_run(struct br2_flow_builder *builder, const struct br2_judged_run *run,
+                   uint64_t count, struct br2pgo_error *err)
+{
+    struct br2_flow_graph *graph = builder->graph;
+    if (!br2_grow(&graph->runs, &builder->run_capacity, graph->run_count, sizeof *graph->runs)) {
+        return br2_fail_memory(err);
+    }
+    graph->runs[graph->run_count++] = (struct br2_flow_run){
+        .start = run->start, .end = run->end, .function = run->function, .count = count};
+    return 0;
+}
+
+static int add_edge(struct br2_flow_builder *builder, const struct br2_judged_branch *branch,
+                    uint64_t count, uint64_t mispredicted, struct br2pgo_error *err)
+{
+    struct br2_flow_graph *graph = builder->graph;
+    if (!br2_grow(&graph->edges, &builder->edge_capacity, graph->edge_count,
+                  sizeof *graph->edges)) {
+        return br2_fail_memory(err);
+    }
+    struct br2_spot target = {.function = BR2_NO_FUNCTION};
+    int rc = branch->to != 0 ? br2_flow_find(builder, branch->to, &target, err) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    graph->edges[graph->edge_count++] = (struct br2_flow_edge){
+        .from = branch->from,
+        .to = branch->to,
+        .from_function = branch->source.function,
+        .to_function = target.function,
+        .kind = branch->kind,
+        .count = count,
+        .mispredicted = mispredicted,
+    };
+    if (target.function == BR2_NO_FUNCTION) {
+        return 0;
+    }
+    /* A loop back to the entry is not a call, nor is the return of an interrupt to it. */
+    struct br2_flow_function *callee = &graph->functions[target.function];
+    bool calls = branch->kind == BR2_EDGE_CALL || branch->kind == BR2_EDGE_INDIRECT_CALL;
+    bool jumps_in = branch->kind != BR2_EDGE_RETURN && branch->source.function != target.function;
+    if (branch->to == callee->range->start && !branch->from_kernel && (calls || jumps_in)) {
+        callee->entered += count;
+    }
+    return 0;
+}
+
+/* The run behind a trace; *ret says what became of it. */
+static int judge_trace_run(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                           const struct br2_judged_branch *branch, bool to_in_image,
+                           struct br2_judged_run *ret, struct br2pgo_error *err)
+{
+    *ret = (struct br2_judged_run){.verdict = BR2_RUN_KEPT};
+    if (!to_in_image) {
+        ret->verdict = BR2_RUN_OTHER_IMAGE;
+    } else if (trace->run == BR2_RUN_IMPOSSIBLE) {
+        ret->verdict = BR2_RUN_BACKWARDS;
+    } else if (trace->run == BR2_RUN_SPLIT) {
+        ret->verdict = BR2_RUN_LEAVES;
+    } else if (branch->verdict == BR2_BRANCH_WRONG_TARGET) {
+        ret->verdict = BR2_RUN_BAD_START;
+    } else if (trace->run == BR2_RUN_REPEATED && trace->from < trace->to) {
+        ret->verdict = BR2_RUN_BACKWARDS;
+    } else {
+        uint64_t length = trace->run == BR2_RUN_REPEATED ? trace->from - trace->to : trace->run - 1;
+        return br2_judge_run(builder, trace->to, length, ret, err);
+    }
+    return 0;
+}
+
+/* The records of a trace: one each, or two where the newest repeats and the run between the two is
+ * possible. */
+static uint64_t records_of(struct br2_flow_graph *graph, const struct br2_trace *trace,
+                           const struct br2_judged_run *run)
+{
+    if (trace->run != BR2_RUN_REPEATED) {
+        return trace->count;
+    }
+    if (run->verdict == BR2_RUN_KEPT || run->verdict == BR2_RUN_OTHER_IMAGE) {
+        return 2 * trace->count;
+    }
+    graph->branches[BR2_BRANCH_REPEATED] += trace->count;
+    return trace->count;
+}
+
+static bool is_in_image(const struct br2_flow_builder *builder, uint32_t dso)
+{
+    return dso < builder->options->dsos->count && builder->options->is_image[dso];
+}
+
+static int take_trace(struct br2_flow_builder *builder, const struct br2_folded *folded,
+                      const struct br2_trace *trace, struct br2pgo_error *err)
+{
+    struct br2_flow_graph *graph = builder->graph;
+    struct br2_image_pair pair = br2_folded_pair(folded, trace->space);
+    struct br2_judged_branch branch;
+    int rc = br2_judge_branch(builder, folded, trace, &branch, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct br2_judged_run run = {.verdict = BR2_RUN_OTHER_IMAGE};
+    if (trace->run != BR2_RUN_NONE) {
+        bool to_in = is_in_image(builder, pair.to);
+        rc = judge_trace_run(builder, trace, &branch, to_in, &run, err);
+        /* A newest record that was only logged twice has no run to be lost. */
+        bool counts = trace->run != BR2_RUN_REPEATED || run.verdict == BR2_RUN_KEPT ||
+                      run.verdict == BR2_RUN_OTHER_IMAGE;
+        graph->run_verdicts[run.verdict] += counts ? trace->count : 0;
+    }
+    if (rc == 0 && trace->run != BR2_RUN_NONE && run.verdict == BR2_RUN_KEPT) {
+        rc = add_run(builder, &run, trace->count, err);
+    }
+    uint64_t records = records_of(graph, trace, &run);
+    graph->branches[branch.verdict] += records;
+    if (rc == 0 && (branch.verdict == BR2_BRANCH_KEPT || branch.verdict == BR2_BRANCH_ENTERS)) {
+        uint64_t mispredicted =
+            records == trace->count ? trace->mispredicted : 2 * trace->mispredicted;
+        rc = add_edge(builder, &branch, records, mispredicted, err);
+    }
+    return rc;
+}
+
+static int take_timing(struct br2_flow_builder *builder, const struct br2_folded *folded,
+                       const struct br2_trace *timing, struct br2pgo_error *err)
+{
+    struct br2_flow_graph *graph = builder->graph;
+    struct br2_judged_run run;
+    if (!is_in_image(builder, br2_folded_pair(folded, timing->space).to) ||
+        timing->run == BR2_RUN_NONE || timing->run > BR2_RUN_LONGEST) {
+        return 0;
+    }
+    int rc = br2_judge_run(builder, timing->to, timing->run - 1, &run, err);
+    if (rc != 0 || run.verdict != BR2_RUN_KEPT) {
+        return rc;
+    }
+    if (!br2_grow(&graph->timings, &builder->timing_capacity, graph->timing_count,
+                  sizeof *graph->timings)) {
+        return br2_fail_memory(err);
+    }
+    graph->timings[graph->timing_count++] =
+        (struct br2_flow_timing){.start = run.start,
+                                 .end = run.end,
+                                 .cycles = (uint32_t)timing->from,
+                                 .count = timing->count};
+    return 0;
+}
+
+static int take_table(struct br2_flow_builder *builder, const struct br2_folded *folded,
+                      const struct br2_trace_table *table,
+                      int (*take)(struct br2_flow_builder *, const struct br2_folded *,
+                                  const struct br2_trace *, struct br2pgo_error *),
+                      struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < table->slot_count; i++) {
+        if (table->slots[i].count != 0) {
+            rc = take(builder, folded, &table->slots[i], err);
+        }
+    }
+    return rc;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+    const struct br2_flow_function *a = left;
+    const struct br2_flow_function *b = right;
+    return compare_u64(a->range->start, b->range->start);
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct br2_flow_run *a = left;
+    const struct br2_flow_run *b = right;
+    int order = compare_u64(a->start, b->start);
+    return order != 0 ? order : compare_u64(a->end, b->end);
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct br2_flow_edge *a = left;
+    const struct br2_flow_edge *b = right;
+    int order = compare_u64(a->from, b->from);
+    return order != 0 ? order : compare_u64(a->to, b->to);
+}
+
+static int compare_timings(const void *left, const void *right)
+{
+    const struct br2_flow_timing *a = left;
+    const struct br2_flow_timing *b = right;
+    int order = compare_u64(a->start, b->start);
+    order = order != 0 ? order : compare_u64(a->end, b->end);
+    return order != 0 ? order : compare_u64(a->cycles, b->cycles);
+}
+
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    if (count != 0) {
+        qsort(items, count, size, compare);
+    }
+}
+
+uint32_t br2_flow_graph_function(const struct br2_flow_graph *graph, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = graph->function_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->functions[middle].range->end <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == graph->function_count || graph->functions[low].range->start > address) {
+        return BR2_NO_FUNCTION;
+    }
+    return (uint32_t)low;
+}
+
+/* Functions were added in the order of a hash table; now they get that of addresses, and the
+ * numbers kept in runs and edges follow. */
+static void sort_functions(struct br2_flow_graph *graph)
+{
+    sort(graph->functions, graph->function_count, sizeof *graph->functions, compare_functions);
+    for (size_t i = 0; i < graph->run_count; i++) {
+        graph->runs[i].function = br2_flow_graph_function(graph, graph->runs[i].start);
+    }
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        struct br2_flow_edge *edge = &graph->edges[i];
+        edge->from_function = br2_flow_graph_function(graph, edge->from);
+        edge->to_function = br2_flow_graph_function(graph, edge->to);
+    }
+}
+
+static void merge_runs(struct br2_flow_graph *graph)
+{
+    sort(graph->runs, graph->run_count, sizeof *graph->runs, compare_runs);
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->run_count; i++) {
+        if (kept != 0 && compare_runs(&graph->runs[kept - 1], &graph->runs[i]) == 0) {
+            graph->runs[kept - 1].count += graph->runs[i].count;
+        } else {
+            graph->runs[kept++] = graph->runs[i];
+        }
+    }
+    graph->run_count = kept;
+}
+
+static void merge_edges(struct br2_flow_graph *graph)
+{
+    sort(graph->edges, graph->edge_count, sizeof *graph->edges, compare_edges);
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        if (kept != 0 && compare_edges(&graph->edges[kept - 1], &graph->edges[i]) == 0) {
+            graph->edges[kept - 1].count += graph->edges[i].count;
+            graph->edges[kept - 1].mispredicted += graph->edges[i].mispredicted;
+        } else {
+            graph->edges[kept++] = graph->edges[i];
+        }
+    }
+    graph->edge_count = kept;
+}
+
+static void merge_timings(struct br2_flow_graph *graph)
+{
+    sort(graph->timings, graph->timing_count, sizeof *graph->timings, compare_timings);
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->timing_count; i++) {
+        if (kept != 0 && compare_timings(&graph->timings[kept - 1], &graph->timings[i]) == 0) {
+            graph->timings[kept - 1].count += graph->timings[i].count;
+        } else {
+            graph->timings[kept++] = graph->timings[i];
+        }
+    }
+    graph->timing_count = kept;
+}
+
+/* Spreads the runs over the instructions they executed: +count where one starts, -count behind its
+ * end, then sums. Unsigned arithmetic wraps and comes back. */
+static void count_instructions(struct br2_flow_graph *graph)
+{
+    for (size_t i = 0; i < graph->run_count; i++) {
+        const struct br2_flow_run *run = &graph->runs[i];
+        struct br2_flow_function *function = &graph->functions[run->function];
+        size_t last = br2_code_find(&function->code, run->end);
+        function->counts[br2_code_find(&function->code, run->start)] += run->count;
+        function->counts[last + 1] -= run->count;
+        function->ends[last] += run->count;
+    }
+    for (size_t i = 0; i < graph->function_count; i++) {
+        struct br2_flow_function *function = &graph->functions[i];
+        for (size_t k = 1; k <= function->code.count; k++) {
+            function->counts[k] += function->counts[k - 1];
+        }
+    }
+}
+
+static int prepare(struct br2_flow_builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_image *image = builder->options->image;
+    int rc = br2_decoder_new(br2_image_machine(image), &builder->decoder, err);
+    if (rc != 0) {
+        return rc;
+    }
+    builder->range_count = br2_image_ranges(image, &builder->ranges);
+    builder->function_of_range =
+        br2_realloc_array(NULL, builder->range_count, sizeof *builder->function_of_range);
+    builder->graph = br2_calloc(1, sizeof *builder->graph);
+    if (builder->function_of_range == NULL || builder->graph == NULL) {
+        return br2_fail_memory(err);
+    }
+    for (size_t i = 0; i < builder->range_count; i++) {
+        builder->function_of_range[i] = BR2_NO_FUNCTION;
+    }
+    builder->graph->image = image;
+    builder->graph->predictions_known = builder->options->predictions_known;
+    return 0;
+}
+
+int br2_flow_graph_build(const struct br2_folded *folded, const struct br2_flow_options *options,
+                         struct br2_flow_graph **ret, struct br2pgo_error *err)
+{
+    struct br2_flow_builder builder = {.options = options};
+    int rc = prepare(&builder, err);
+    if (rc == 0) {
+        rc = take_table(&builder, folded, &folded->traces, take_trace, err);
+    }
+    if (rc == 0) {
+        rc = take_table(&builder, folded, &folded->timings, take_timing, err);
+    }
+    br2_decoder_free(builder.decoder);
+    br2_free(builder.function_of_range);
+    if (rc != 0) {
+        br2_flow_graph_free(builder.graph);
+        return rc;
+    }
+    merge_runs(builder.graph);
+    merge_edges(builder.graph);
+    merge_timings(builder.graph);
+    sort_functions(builder.graph);
+    count_instructions(builder.graph);
+    *ret = builder.graph;
+    return 0;
+}

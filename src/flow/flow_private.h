@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Shared by the files that build a flow graph. */
+#ifndef BR2_FLOW_FLOW_PRIVATE_H
+#define BR2_FLOW_FLOW_PRIVATE_H
+
+#include "flow/flow_graph.h"
+
+/* One instruction of a hit function. */
+struct br2_spot {
+    uint32_t function; /* BR2_NO_FUNCTION: the address is in no known code */
+    size_t insn;       /* SIZE_MAX: the address is inside an instruction */
+};
+
+struct br2_flow_builder {
+    struct br2_flow_graph *graph;
+    const struct br2_flow_options *options;
+    struct br2_decoder *decoder;
+    const struct br2_code_range *ranges; /* of the image */
+    size_t range_count;
+    uint32_t *function_of_range; /* BR2_NO_FUNCTION until hit */
+    size_t function_capacity;
+    size_t run_capacity;
+    size_t edge_capacity;
+    size_t timing_capacity;
+};
+
+/* Finds the instruction at `address`, decoding its function when it is hit first. */
+int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2_spot *ret,
+                  struct br2pgo_error *err);
+
+static inline const struct br2_insn *br2_spot_insn(const struct br2_flow_graph *graph,
+                                                   struct br2_spot spot)
+{
+    return &graph->functions[spot.function].code.insns[spot.insn];
+}
+
+/* A folded trace's branch, judged. */
+struct br2_judged_branch {
+    enum br2_branch_verdict verdict;
+    struct br2_spot source; /* where kept with a source in the image */
+    uint64_t from;          /* of the transfer itself; 0: outside the image */
+    uint64_t to;            /* 0: outside the image */
+    enum br2_edge_kind kind;
+    bool from_kernel;
+};
+int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_folded *folded,
+                     const struct br2_trace *trace, struct br2_judged_branch *ret,
+                     struct br2pgo_error *err);
+
+/* The straight run that starts at file offset `start`, `length` bytes up to its last instruction.
+ */
+struct br2_judged_run {
+    enum br2_run_verdict verdict;
+    uint32_t function;
+    uint64_t start;
+    uint64_t end;
+};
+int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint64_t length,
+                  struct br2_judged_run *ret, struct br2pgo_error *err);
+
+#endif

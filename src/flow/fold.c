@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "flow/fold.h"
+
+#include <string.h>
+
+struct place_in_file {
+    const struct br2_mapping *mapping; /* NULL where there is none */
+    uint32_t dso;
+    uint64_t offset;
+};
+
+static struct place_in_file locate(const struct br2_spaces *spaces, uint32_t view, uint64_t address)
+{
+    struct place_in_file place = {.dso = BR2_DSO_MISSING};
+    if (address == 0) {
+        return place;
+    }
+    place.mapping = br2_spaces_resolve(spaces, view, address);
+    if (place.mapping == NULL) {
+        place.dso = br2_is_kernel_address(address) ? BR2_DSO_KERNEL : BR2_DSO_UNMAPPED;
+        return place;
+    }
+    place.dso = place.mapping->dso;
+    place.offset = address - place.mapping->start + place.mapping->file_offset;
+    return place;
+}
+
+/* The run as it is inside the file: it must not leave the mapping it starts in. */
+static uint32_t fold_run(const struct br2_trace *trace, const struct place_in_file *to)
+{
+    if (trace->run == BR2_RUN_NONE || trace->run > BR2_RUN_LONGEST) {
+        return trace->run;
+    }
+    if (to->mapping == NULL) {
+        return BR2_RUN_SPLIT;
+    }
+    uint64_t left = to->mapping->end - trace->to; /* at least 1 */
+    return trace->run - 1 < left ? trace->run : BR2_RUN_SPLIT;
+}
+
+static uint32_t pair_number(struct br2_folded *folded, uint32_t from, uint32_t to)
+{
+    struct br2_image_pair pair = {.from = from, .to = to};
+    return br2_strings_add(&folded->pairs, (const char *)&pair, sizeof pair);
+}
+
+struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t number)
+{
+    struct br2_image_pair pair;
+    memcpy(&pair, br2_strings_get(&folded->pairs, number, NULL), sizeof pair);
+    return pair;
+}
+
+static bool fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
+                       const struct br2_trace *trace)
+{
+    struct place_in_file from = locate(spaces, trace->space, trace->from);
+    struct place_in_file to = locate(spaces, trace->space, trace->to);
+    struct br2_trace folded_trace = *trace;
+    folded_trace.from = from.offset;
+    folded_trace.to = to.offset;
+    folded_trace.run = fold_run(trace, &to);
+    folded_trace.space = pair_number(folded, from.dso, to.dso);
+    return folded_trace.space != BR2_NO_STRING &&
+           br2_trace_table_add(&folded->traces, &folded_trace);
+}
+
+static bool fold_timing(struct br2_folded *folded, const struct br2_spaces *spaces,
+                        const struct br2_trace *timing)
+{
+    struct place_in_file to = locate(spaces, timing->space, timing->to);
+    struct br2_trace folded_timing = *timing;
+    folded_timing.to = to.offset;
+    folded_timing.run = fold_run(timing, &to);
+    folded_timing.space = pair_number(folded, to.dso, to.dso);
+    return folded_timing.space != BR2_NO_STRING &&
+           br2_trace_table_add(&folded->timings, &folded_timing);
+}
+
+static bool fold_table(struct br2_folded *folded, const struct br2_spaces *spaces,
+                       struct br2_trace_table *table,
+                       bool (*fold_one)(struct br2_folded *, const struct br2_spaces *,
+                                        const struct br2_trace *))
+{
+    for (size_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i].count != 0 && !fold_one(folded, spaces, &table->slots[i])) {
+            return false;
+        }
+    }
+    br2_trace_table_clear(table);
+    return true;
+}
+
+int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
+             struct br2_counting *counting, struct br2pgo_error *err)
+{
+    if (!fold_table(folded, spaces, counting->traces, fold_trace)) {
+        return br2_fail_memory(err);
+    }
+    if (counting->timings != NULL && !fold_table(folded, spaces, counting->timings, fold_timing)) {
+        return br2_fail_memory(err);
+    }
+    return 0;
+}
+
+void br2_folded_done(struct br2_folded *folded)
+{
+    br2_trace_table_done(&folded->traces);
+    br2_trace_table_done(&folded->timings);
+    br2_strings_done(&folded->pairs);
+}

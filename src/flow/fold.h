@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Folding: traces counted under runtime addresses become traces under file offsets, so that every
+ * process that ran an image counts together. One look-up per distinct trace.
+ */
+#ifndef BR2_FLOW_FOLD_H
+#define BR2_FLOW_FOLD_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strings.h"
+#include "flow/trace_table.h"
+#include "process/address_space.h"
+
+/* Image numbers of an address that is in no mapped file. Its folded address is 0. */
+#define BR2_DSO_UNMAPPED BR2_NO_DSO
+#define BR2_DSO_KERNEL   (BR2_NO_DSO - 1) /* a kernel address the recording has no mapping for */
+#define BR2_DSO_MISSING  (BR2_NO_DSO - 2) /* the record has no address there */
+
+struct br2_image_pair {
+    uint32_t from; /* image numbers */
+    uint32_t to;
+};
+
+/* Zero-initialise, then use. In a folded trace `from` and `to` are file offsets, `space` is the
+ * number of a pair. In a folded timing `from` stays the cycle count. */
+struct br2_folded {
+    struct br2_trace_table traces;
+    struct br2_trace_table timings;
+    struct br2_strings pairs; /* struct br2_image_pair as bytes: number -> pair */
+};
+
+/* Adds all traces (and timings) counted so far and clears their tables. */
+int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
+             struct br2_counting *counting, struct br2pgo_error *err);
+struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t number);
+void br2_folded_done(struct br2_folded *folded);
+
+#endif
