@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Decoding a stretch of code, whatever the machine. */
+#include "image/code.h"
+
+#include <string.h>
+
+#include "image/decode.h"
+#include "image/image_private.h"
+
+struct br2_decoder {
+    enum br2_machine machine;
+    struct br2_x86_decoder *x86; /* owned; only for x86-64 */
+};
+
+int br2_decoder_new(enum br2_machine machine, struct br2_decoder **ret, struct br2pgo_error *err)
+{
+    *ret = NULL;
+    if (machine == BR2_MACHINE_OTHER) {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "the image's machine code cannot be decoded");
+        br2_hint(err, "only x86-64 and little-endian AArch64 code is");
+        return BR2PGO_UNSUPPORTED;
+    }
+    struct br2_decoder *decoder = br2_calloc(1, sizeof *decoder);
+    if (decoder == NULL) {
+        return br2_fail_memory(err);
+    }
+    decoder->machine = machine;
+    if (machine == BR2_MACHINE_X86_64) {
+        int status = br2_x86_decoder_new(&decoder->x86, err);
+        if (status != 0) {
+            br2_free(decoder);
+            return status;
+        }
+    }
+    *ret = decoder;
+    return 0;
+}
+
+void br2_decoder_free(struct br2_decoder *decoder)
+{
+    if (decoder != NULL) {
+        br2_x86_decoder_free(decoder->x86);
+        br2_free(decoder);
+    }
+}
+
+void br2_decode_one(struct br2_decoder *decoder, const uint8_t *bytes, size_t size,
+                    uint64_t address, struct br2_insn *ret)
+{
+    *ret = (struct br2_insn){.address = address, .size = 1, .kind = BR2_INSN_INVALID};
+    if (size == 0) {
+        return;
+    }
+    if (decoder->machine == BR2_MACHINE_X86_64) {
+        br2_x86_decode(decoder->x86, bytes, size, ret);
+    } else {
+        br2_aarch64_decode(bytes, size, ret);
+    }
+}
+
+static int decode_all(struct br2_decoder *decoder, const uint8_t *bytes, struct br2_code *code,
+                      struct br2pgo_error *err)
+{
+    size_t size = (size_t)(code->end - code->start);
+    size_t capacity = size / 4 + 1;
+    code->insns = br2_calloc(capacity, sizeof *code->insns);
+    if (code->insns == NULL) {
+        return br2_fail_memory(err);
+    }
+    for (size_t at = 0; at < size;) {
+        if (!br2_grow(&code->insns, &capacity, code->count, sizeof *code->insns)) {
+            return br2_fail_memory(err);
+        }
+        struct br2_insn *insn = &code->insns[code->count++];
+        br2_decode_one(decoder, bytes + at, size - at, code->start + at, insn);
+        at += insn->size;
+    }
+    return 0;
+}
+
+/* A branch out of a kernel module has its target only once the module is loaded. */
+static void forget_unresolved(const struct br2_image *image, struct br2_code *code)
+{
+    if (image->elf.unresolved_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < code->count; i++) {
+        struct br2_insn *insn = &code->insns[i];
+        if (insn->target != 0 &&
+            br2_image_is_unresolved(image, insn->address, insn->address + insn->size)) {
+            insn->target = 0;
+        }
+    }
+}
+
+int br2_code_decode(struct br2_decoder *decoder, const struct br2_image *image, uint64_t start,
+                    uint64_t end, struct br2_code *ret, struct br2pgo_error *err)
+{
+    *ret = (struct br2_code){.start = start, .end = end};
+    size_t available;
+    const uint8_t *bytes = br2_image_code(image, start, &available);
+    if (bytes == NULL || end < start || end - start > available) {
+        return br2_fail(err, BR2PGO_INVALID, "0x%llx to 0x%llx is not code of '%s'",
+                        (unsigned long long)start, (unsigned long long)end,
+                        br2_image_path(image));
+    }
+    int status = decode_all(decoder, bytes, ret, err);
+    if (status != 0) {
+        br2_code_done(ret);
+        return status;
+    }
+    forget_unresolved(image, ret);
+    return 0;
+}
+
+void br2_code_done(struct br2_code *code)
+{
+    br2_free(code->insns);
+    *code = (struct br2_code){0};
+}
+
+size_t br2_code_find(const struct br2_code *code, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = code->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->insns[middle].address < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < code->count && code->insns[low].address == address ? low : SIZE_MAX;
+}

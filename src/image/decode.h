@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The decoders of single machines, behind image/code.h. Private to src/image. */
+#ifndef BR2_IMAGE_DECODE_H
+#define BR2_IMAGE_DECODE_H
+
+#include "image/code.h"
+
+struct br2_x86_decoder;
+int br2_x86_decoder_new(struct br2_x86_decoder **ret, struct br2pgo_error *err);
+void br2_x86_decoder_free(struct br2_x86_decoder *decoder);
+
+/* Both: `ret` comes with its address set and as an invalid instruction of one byte; `size` is at
+ * least 1. */
+void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
+                    struct br2_insn *ret);
+void br2_aarch64_decode(const uint8_t *bytes, size_t size, struct br2_insn *ret);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* An open ELF file: libelf's handle plus a checked section table. Private to src/image. */
+#ifndef BR2_IMAGE_ELF_FILE_H
+#define BR2_IMAGE_ELF_FILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "input/input.h"
+
+struct br2_elf_section {
+    const char *name; /* "" where the file gives none */
+    Elf_Scn *scn;
+    uint32_t type;
+    uint32_t link;
+    uint32_t info;
+    uint64_t flags;
+    uint64_t address; /* of a relocatable file's loaded section without one: its file offset */
+    uint64_t offset;
+    uint64_t size;
+    uint64_t entry_size;
+};
+
+struct br2_elf {
+    struct br2_file file;
+    uint8_t *copy; /* owned; a relocatable file's bytes, where relocations are applied */
+    const uint8_t *bytes;
+    size_t size;
+    Elf *elf;
+    GElf_Ehdr header;
+    bool big_endian;
+    struct br2_elf_section *sections; /* owned; [0] is the null section */
+    size_t section_count;
+    struct br2_arena names; /* of sections */
+    /* Code addresses with a relocation against a symbol of another file, sorted. */
+    uint64_t *unresolved; /* owned */
+    size_t unresolved_count;
+    size_t unresolved_capacity;
+};
+
+/* A symbol table and its strings, checked for size only. */
+struct br2_elf_symbols {
+    Elf_Data *data;
+    size_t count;
+    const char *strings;
+    size_t strings_size;
+};
+
+/*
+ * Opens `path`. Of a relocatable file, the relocations of code, call frames and debug information
+ * are applied. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit); BR2PGO_CORRUPT;
+ * BR2PGO_NO_MEMORY. Free with br2_elf_close, also after a failure.
+ */
+int br2_elf_open(struct br2_elf *elf, const char *path, struct br2pgo_error *err);
+void br2_elf_close(struct br2_elf *elf);
+/* The same without applying relocations: cheap, for looking at notes and headers only. */
+int br2_elf_open_header(struct br2_elf *elf, const char *path, struct br2pgo_error *err);
+
+/* The first section of this name, or NULL. */
+const struct br2_elf_section *br2_elf_section(const struct br2_elf *elf, const char *name);
+/* A section's bytes as libelf presents them; NULL when it has none. */
+const uint8_t *br2_elf_section_bytes(const struct br2_elf_section *section, size_t *ret_size);
+
+/* Build-id: the note of type 3 and owner "GNU", and no other. `size` 0 when there is none. */
+void br2_elf_build_id(const struct br2_elf *elf, struct br2_build_id *ret);
+/* Whether the file has DWARF units; whether it has code; whether its code is in another file
+ * (`objcopy --only-keep-debug`). */
+bool br2_elf_has_debug_info(const struct br2_elf *elf);
+bool br2_elf_has_code(const struct br2_elf *elf);
+bool br2_elf_is_debug_file(const struct br2_elf *elf);
+/* Whether all executable sections that both have by name are at the same addresses. */
+bool br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b);
+
+/* The symbol table of type `type` (SHT_SYMTAB or SHT_DYNSYM); false when there is none. */
+bool br2_elf_symbols(const struct br2_elf *elf, uint32_t type, struct br2_elf_symbols *ret);
+/* The same from one section. */
+bool br2_elf_symbols_of(const struct br2_elf *elf, const struct br2_elf_section *section,
+                        struct br2_elf_symbols *ret);
+/* Symbol `index` and its name ("" when broken); false when there is no such symbol. */
+bool br2_elf_symbol(const struct br2_elf_symbols *symbols, size_t index, GElf_Sym *ret,
+                    const char **ret_name);
+/* Link-time address of a defined symbol. */
+bool br2_elf_symbol_address(const struct br2_elf *elf, const GElf_Sym *symbol, uint64_t *ret);
+/* Whether a defined symbol of any type has this name. */
+bool br2_elf_has_symbol(const struct br2_elf *elf, const char *name);
+
+/* Called by br2_elf_open for relocatable files. */
+int br2_elf_relocate(struct br2_elf *elf, struct br2pgo_error *err);
+
+#endif

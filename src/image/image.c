@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Opening an image: segments, executable areas, code bytes. */
+#include "image/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/image_private.h"
+
+static int by_address(const void *a, const void *b)
+{
+    const struct br2_segment *x = a;
+    const struct br2_segment *y = b;
+    if (x->address != y->address) {
+        return x->address < y->address ? -1 : 1;
+    }
+    return (x->file_offset > y->file_offset) - (x->file_offset < y->file_offset);
+}
+
+static int add_segment(struct br2_image *image, size_t *capacity, const struct br2_segment *segment,
+                       struct br2pgo_error *err)
+{
+    if (segment->file_offset > image->elf.size ||
+        segment->file_size > image->elf.size - segment->file_offset) {
+        br2_fail(err, BR2PGO_CORRUPT,
+                 "'%s': code at file offset 0x%llx, %llu bytes long, ends after the file's %zu bytes",
+                 image->path, (unsigned long long)segment->file_offset,
+                 (unsigned long long)segment->file_size, image->elf.size);
+        br2_hint(err, "the file is incomplete: copy or build it again");
+        return BR2PGO_CORRUPT;
+    }
+    if (segment->memory_size > UINT64_MAX - segment->address ||
+        segment->file_size > segment->memory_size) {
+        return br2_fail(err, BR2PGO_CORRUPT, "'%s': a code segment has an impossible size",
+                        image->path);
+    }
+    if (!br2_grow(&image->segments, capacity, image->segment_count, sizeof *image->segments)) {
+        return br2_fail_memory(err);
+    }
+    image->segments[image->segment_count++] = *segment;
+    return 0;
+}
+
+static int segments_of_program(struct br2_image *image, struct br2pgo_error *err)
+{
+    size_t count = 0;
+    size_t capacity = 0;
+    if (elf_getphdrnum(image->elf.elf, &count) != 0) {
+        return br2_fail(err, BR2PGO_CORRUPT, "'%s': cannot read the program headers: %s",
+                        image->path, elf_errmsg(-1));
+    }
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(image->elf.elf, (int)i, &header) == NULL) {
+            return br2_fail(err, BR2PGO_CORRUPT, "'%s': cannot read program header %zu: %s",
+                            image->path, i, elf_errmsg(-1));
+        }
+        if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 || header.p_filesz == 0) {
+            continue;
+        }
+        struct br2_segment segment = {header.p_offset, header.p_filesz, header.p_vaddr,
+                                      header.p_memsz};
+        int status = add_segment(image, &capacity, &segment, err);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static bool is_text(const struct br2_elf_section *section)
+{
+    return (section->flags & SHF_ALLOC) != 0 && (section->flags & SHF_EXECINSTR) != 0 &&
+           section->type != SHT_NOBITS && section->size > 0;
+}
+
+static int segments_of_module(struct br2_image *image, struct br2pgo_error *err)
+{
+    size_t capacity = 0;
+    for (size_t i = 1; i < image->elf.section_count; i++) {
+        const struct br2_elf_section *section = &image->elf.sections[i];
+        if (!is_text(section)) {
+            continue;
+        }
+        struct br2_segment segment = {section->offset, section->size, section->address,
+                                      section->size};
+        int status = add_segment(image, &capacity, &segment, err);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int no_code(const char *path, const struct br2_elf *elf, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' has no executable code", path);
+    if (br2_elf_is_debug_file(elf)) {
+        br2_hint(err, "it is a separate debug file: give the program itself as the image");
+    } else {
+        br2_hint(err, "give the program, shared library or kernel module that was running");
+    }
+    return BR2PGO_UNSUPPORTED;
+}
+
+static int read_segments(struct br2_image *image, struct br2pgo_error *err)
+{
+    if (br2_elf_is_debug_file(&image->elf)) {
+        return no_code(image->path, &image->elf, err);
+    }
+    int status = image->elf.header.e_type == ET_REL ? segments_of_module(image, err)
+                                                    : segments_of_program(image, err);
+    if (status == 0 && image->segment_count == 0) {
+        status = no_code(image->path, &image->elf, err);
+    }
+    if (status == 0) {
+        qsort(image->segments, image->segment_count, sizeof *image->segments, by_address);
+    }
+    return status;
+}
+
+/* The part of [start, end) that has bytes in the segment that contains `start`. */
+static bool clip_to_segment(const struct br2_image *image, struct br2_text_area *area)
+{
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct br2_segment *segment = &image->segments[i];
+        uint64_t end = segment->address + segment->file_size;
+        if (area->start >= segment->address && area->start < end) {
+            area->end = area->end < end ? area->end : end;
+            return area->end > area->start;
+        }
+    }
+    return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct br2_text_area *x = a;
+    const struct br2_text_area *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void sort_areas(struct br2_image *image)
+{
+    if (image->area_count == 0) {
+        return;
+    }
+    qsort(image->areas, image->area_count, sizeof *image->areas, by_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < image->area_count; i++) {
+        struct br2_text_area area = image->areas[i];
+        if (kept > 0 && area.start < image->areas[kept - 1].end) {
+            area.start = image->areas[kept - 1].end;
+        }
+        if (area.start < area.end) {
+            image->areas[kept++] = area;
+        }
+    }
+    image->area_count = kept;
+}
+
+static int read_areas(struct br2_image *image, struct br2pgo_error *err)
+{
+    image->areas =
+        br2_calloc(image->elf.section_count + image->segment_count, sizeof *image->areas);
+    if (image->areas == NULL) {
+        return br2_fail_memory(err);
+    }
+    for (size_t i = 1; i < image->elf.section_count; i++) {
+        const struct br2_elf_section *section = &image->elf.sections[i];
+        if (is_text(section) && section->size <= UINT64_MAX - section->address) {
+            struct br2_text_area area = {section->address, section->address + section->size};
+            if (clip_to_segment(image, &area)) {
+                image->areas[image->area_count++] = area;
+            }
+        }
+    }
+    if (image->area_count == 0) {
+        for (size_t i = 0; i < image->segment_count; i++) {
+            const struct br2_segment *segment = &image->segments[i];
+            image->areas[image->area_count++] =
+                (struct br2_text_area){segment->address, segment->address + segment->file_size};
+        }
+    }
+    sort_areas(image);
+    return 0;
+}
+
+static enum br2_machine machine_of(const struct br2_elf *elf)
+{
+    if (elf->big_endian) {
+        return BR2_MACHINE_OTHER;
+    }
+    switch (elf->header.e_machine) {
+    case EM_X86_64:
+        return BR2_MACHINE_X86_64;
+    case EM_AARCH64:
+        return BR2_MACHINE_AARCH64;
+    default:
+        return BR2_MACHINE_OTHER;
+    }
+}
+
+static int open_image(struct br2_image *image, const char *path, struct br2pgo_error *err)
+{
+    image->path = br2_strdup(path);
+    image->lookup = br2_calloc(1, sizeof *image->lookup);
+    if (image->path == NULL || image->lookup == NULL) {
+        return br2_fail_memory(err);
+    }
+    int status = br2_elf_open(&image->elf, path, err);
+    if (status != 0) {
+        return status;
+    }
+    image->machine = machine_of(&image->elf);
+    br2_elf_build_id(&image->elf, &image->build_id);
+    status = read_segments(image, err);
+    if (status == 0) {
+        status = read_areas(image, err);
+    }
+    if (status == 0) {
+        status = br2_image_read_ranges(image, err);
+    }
+    return status;
+}
+
+int br2_image_open(const char *path, struct br2_image **ret, struct br2pgo_error *err)
+{
+    *ret = NULL;
+    struct br2_image *image = br2_calloc(1, sizeof *image);
+    if (image == NULL) {
+        return br2_fail_memory(err);
+    }
+    int status = open_image(image, path, err);
+    if (status != 0) {
+        br2_image_close(image);
+        return status;
+    }
+    *ret = image;
+    return 0;
+}
+
+void br2_image_close(struct br2_image *image)
+{
+    if (image == NULL) {
+        return;
+    }
+    br2_elf_close(&image->elf);
+    br2_free(image->segments);
+    br2_free(image->areas);
+    br2_free(image->ranges);
+    br2_arena_done(&image->names);
+    if (image->lookup != NULL) {
+        br2_free(image->lookup->path);
+    }
+    br2_free(image->lookup);
+    br2_free(image->path);
+    br2_free(image);
+}
+
+const char *br2_image_path(const struct br2_image *image)
+{
+    return image->path;
+}
+
+const struct br2_build_id *br2_image_build_id(const struct br2_image *image)
+{
+    return &image->build_id;
+}
+
+enum br2_machine br2_image_machine(const struct br2_image *image)
+{
+    return image->machine;
+}
+
+bool br2_image_has_symbols(const struct br2_image *image)
+{
+    return image->has_symbols;
+}
+
+bool br2_image_has_symbol(const struct br2_image *image, const char *name)
+{
+    return br2_elf_has_symbol(&image->elf, name);
+}
+
+size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret)
+{
+    *ret = image->segments;
+    return image->segment_count;
+}
+
+const uint8_t *br2_image_code(const struct br2_image *image, uint64_t address, size_t *ret_size)
+{
+    *ret_size = 0;
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct br2_segment *segment = &image->segments[i];
+        if (address >= segment->address && address - segment->address < segment->file_size) {
+            uint64_t offset = address - segment->address;
+            *ret_size = (size_t)(segment->file_size - offset);
+            return image->elf.bytes + segment->file_offset + offset;
+        }
+    }
+    return NULL;
+}
+
+const struct br2_text_area *br2_image_area_at(const struct br2_image *image, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = image->area_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->areas[middle].end <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool inside = low < image->area_count && image->areas[low].start <= address;
+    return inside ? &image->areas[low] : NULL;
+}
+
+bool br2_image_is_unresolved(const struct br2_image *image, uint64_t start, uint64_t end)
+{
+    size_t low = 0;
+    size_t high = image->elf.unresolved_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->elf.unresolved[middle] < start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < image->elf.unresolved_count && image->elf.unresolved[low] < end;
+}
+
+int br2_image_peek_build_id(const char *path, struct br2_build_id *ret, struct br2pgo_error *err)
+{
+    struct br2_elf elf;
+    *ret = (struct br2_build_id){0};
+    int status = br2_elf_open_header(&elf, path, err);
+    if (status == 0) {
+        br2_elf_build_id(&elf, ret);
+        if (!br2_elf_has_code(&elf)) {
+            status = no_code(path, &elf, err);
+        }
+    }
+    br2_elf_close(&elf);
+    return status;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Code ranges from .eh_frame (Linux Standard Base, "Exception Frames"), for code without symbols. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "image/image_private.h"
+
+#define ENCODING_OMIT    0xff
+#define ENCODING_PCREL   0x10
+#define ENCODING_APPLIED 0x70 /* how the value is meant; 0 = absolute */
+#define ENCODING_FORMAT  0x0f
+
+struct frames {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t address;
+    bool big_endian;
+    size_t cie; /* offset of the last CIE read, SIZE_MAX: none */
+    uint8_t encoding;
+};
+
+/* One entry's extent: `c` is put behind the length. False at the end or when broken. */
+static bool enter(const struct frames *f, struct br2_cursor *c, size_t *ret_end)
+{
+    uint64_t length = br2_cursor_u32(c);
+    if (length == UINT32_MAX) {
+        length = br2_cursor_u64(c);
+    }
+    if (c->failed || length == 0 || length > br2_cursor_left(c)) {
+        return false;
+    }
+    *ret_end = br2_cursor_offset(c) + (size_t)length;
+    return *ret_end <= f->size;
+}
+
+static uint64_t read_value(struct br2_cursor *c, uint8_t format)
+{
+    switch (format) {
+    case 0x0: /* absptr */
+    case 0x4: /* udata8 */
+    case 0xc: /* sdata8 */
+        return br2_cursor_u64(c);
+    case 0x1: /* uleb128 */
+        return br2_cursor_uleb(c);
+    case 0x2: /* udata2 */
+        return br2_cursor_u16(c);
+    case 0x3: /* udata4 */
+        return br2_cursor_u32(c);
+    case 0xa: /* sdata2 */
+        return (uint64_t)(int16_t)br2_cursor_u16(c);
+    case 0xb: /* sdata4 */
+        return (uint64_t)(int32_t)br2_cursor_u32(c);
+    default:
+        c->failed = true;
+        return 0;
+    }
+}
+
+/* The encoding of code addresses that the augmentation string and data of a CIE give. */
+static bool read_augmentation(struct br2_cursor *c, const char *augmentation, uint8_t *ret)
+{
+    *ret = 0; /* absptr */
+    if (augmentation[0] != 'z') {
+        return augmentation[0] == '\0';
+    }
+    br2_cursor_uleb(c);
+    for (const char *p = augmentation + 1; *p != '\0' && !c->failed; p++) {
+        if (*p == 'R') {
+            *ret = br2_cursor_u8(c);
+        } else if (*p == 'L') {
+            br2_cursor_u8(c);
+        } else if (*p == 'P') {
+            uint8_t encoding = br2_cursor_u8(c);
+            read_value(c, encoding & ENCODING_FORMAT);
+        } else if (*p != 'S' && *p != 'B' && *p != 'G') {
+            return false;
+        }
+    }
+    return !c->failed && *ret != ENCODING_OMIT;
+}
+
+static void skip_leb(struct br2_cursor *c)
+{
+    while ((br2_cursor_u8(c) & 0x80) != 0) {
+    }
+}
+
+static bool read_cie(struct frames *f, size_t offset)
+{
+    if (f->cie == offset) {
+        return true;
+    }
+    if (offset >= f->size) {
+        return false;
+    }
+    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+    size_t end;
+    br2_cursor_skip(&c, offset);
+    if (!enter(f, &c, &end) || br2_cursor_u32(&c) != 0) {
+        return false;
+    }
+    uint8_t version = br2_cursor_u8(&c);
+    size_t length;
+    const char *augmentation = br2_cursor_string(&c, &length);
+    skip_leb(&c); /* code alignment */
+    skip_leb(&c); /* data alignment */
+    if (version == 1) {
+        br2_cursor_u8(&c);
+    } else {
+        skip_leb(&c);
+    }
+    if (c.failed || augmentation == NULL || !read_augmentation(&c, augmentation, &f->encoding)) {
+        return false;
+    }
+    f->cie = offset;
+    return true;
+}
+
+static bool read_fde(const struct br2_image *image, const struct frames *f, struct br2_cursor *c,
+                     struct br2_code_range *ret)
+{
+    uint8_t applied = f->encoding & ENCODING_APPLIED;
+    uint8_t format = f->encoding & ENCODING_FORMAT;
+    if ((f->encoding & 0x80) != 0 || (applied != 0 && applied != ENCODING_PCREL)) {
+        return false;
+    }
+    uint64_t place = f->address + br2_cursor_offset(c);
+    uint64_t start = read_value(c, format) + (applied == ENCODING_PCREL ? place : 0);
+    /* A size has no sign, whatever the address's format. */
+    static const uint8_t unsigned_format[16] = {[0x9] = 0x1, [0xa] = 0x2, [0xb] = 0x3, [0xc] = 0x4};
+    uint8_t size_format = format >= 0x9 ? unsigned_format[format] : format;
+    uint64_t size = read_value(c, size_format);
+    const struct br2_text_area *area = br2_image_area_at(image, start);
+    if (c->failed || area == NULL || size == 0) {
+        return false;
+    }
+    uint64_t room = area->end - start;
+    *ret = (struct br2_code_range){start, start + (size < room ? size : room), "", false, false};
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct br2_code_range *x = a;
+    const struct br2_code_range *y = b;
+    if (x->start != y->start) {
+        return x->start < y->start ? -1 : 1;
+    }
+    return (x->end < y->end) - (x->end > y->end);
+}
+
+static void sort_ranges(struct br2_range_list *list)
+{
+    if (list->count == 0) {
+        return;
+    }
+    qsort(list->items, list->count, sizeof *list->items, by_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || list->items[i].start >= list->items[kept - 1].end) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+static int read_entries(const struct br2_image *image, struct frames *f, struct br2_range_list *ret,
+                        struct br2pgo_error *err)
+{
+    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+    size_t end;
+    while (enter(f, &c, &end)) {
+        size_t id_offset = br2_cursor_offset(&c);
+        uint32_t id = br2_cursor_u32(&c);
+        struct br2_code_range range;
+        if (!c.failed && id != 0 && id <= id_offset && read_cie(f, id_offset - id) &&
+            read_fde(image, f, &c, &range)) {
+            if (!br2_range_list_add(ret, &range)) {
+                return br2_fail_memory(err);
+            }
+        }
+        c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+        br2_cursor_skip(&c, end);
+    }
+    return 0;
+}
+
+int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
+                          struct br2pgo_error *err)
+{
+    const struct br2_elf_section *section = br2_elf_section(&image->elf, ".eh_frame");
+    struct frames f = {.cie = SIZE_MAX, .big_endian = image->elf.big_endian};
+    f.bytes = br2_elf_section_bytes(section, &f.size);
+    if (f.bytes == NULL) {
+        return 0;
+    }
+    f.address = section->address;
+    int status = read_entries(image, &f, ret, err);
+    sort_ranges(ret);
+    return status;
+}
