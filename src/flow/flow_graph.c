@@ -57,7 +57,7 @@ static int add_function(struct br2_flow_builder *builder, const struct br2_code_
     }
     struct br2_flow_function *function = &graph->functions[graph->function_count];
     *function = (struct br2_flow_function){.range = range};
-    int rc = br2_code_decode(builder->decoder, builder->options->image, range->start, range->end,
+    int rc = br2_code_decode(builder->decoder, builder->image, range->start, range->end,
                              &function->code, err);
     if (rc != 0) {
         return rc;
@@ -79,7 +79,7 @@ int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2
                   struct br2pgo_error *err)
 {
     *ret = (struct br2_spot){.function = BR2_NO_FUNCTION, .insn = SIZE_MAX};
-    const struct br2_code_range *range = br2_image_range_at(builder->options->image, address);
+    const struct br2_code_range *range = br2_image_range_at(builder->image, address);
     if (range == NULL) {
         return 0;
     }
@@ -180,24 +180,19 @@ static uint64_t records_of(struct br2_flow_graph *graph, const struct br2_trace 
     return trace->count;
 }
 
-static bool is_in_image(const struct br2_flow_builder *builder, uint32_t dso)
-{
-    return dso < builder->options->dsos->count && builder->options->is_image[dso];
-}
-
-static int take_trace(struct br2_flow_builder *builder, const struct br2_folded *folded,
-                      const struct br2_trace *trace, struct br2pgo_error *err)
+static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                      struct br2pgo_error *err)
 {
     struct br2_flow_graph *graph = builder->graph;
-    struct br2_image_pair pair = br2_folded_pair(folded, trace->space);
+    struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
     struct br2_judged_branch branch;
-    int rc = br2_judge_branch(builder, folded, trace, &branch, err);
+    int rc = br2_judge_branch(builder, trace, &branch, err);
     if (rc != 0) {
         return rc;
     }
     struct br2_judged_run run = {.verdict = BR2_RUN_OTHER_IMAGE};
     if (trace->run != BR2_RUN_NONE) {
-        bool to_in = is_in_image(builder, pair.to);
+        bool to_in = br2_flow_in_image(builder, pair.to);
         rc = judge_trace_run(builder, trace, &branch, to_in, &run, err);
         /* A newest record that was only logged twice has no run to be lost. */
         bool counts = trace->run != BR2_RUN_REPEATED || run.verdict == BR2_RUN_KEPT ||
@@ -217,12 +212,12 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_folded 
     return rc;
 }
 
-static int take_timing(struct br2_flow_builder *builder, const struct br2_folded *folded,
-                       const struct br2_trace *timing, struct br2pgo_error *err)
+static int take_timing(struct br2_flow_builder *builder, const struct br2_trace *timing,
+                       struct br2pgo_error *err)
 {
     struct br2_flow_graph *graph = builder->graph;
     struct br2_judged_run run;
-    if (!is_in_image(builder, br2_folded_pair(folded, timing->space).to) ||
+    if (!br2_flow_in_image(builder, br2_folded_pair(builder->source->folded, timing->space).to) ||
         timing->run == BR2_RUN_NONE || timing->run > BR2_RUN_LONGEST) {
         return 0;
     }
@@ -242,16 +237,15 @@ static int take_timing(struct br2_flow_builder *builder, const struct br2_folded
     return 0;
 }
 
-static int take_table(struct br2_flow_builder *builder, const struct br2_folded *folded,
-                      const struct br2_trace_table *table,
-                      int (*take)(struct br2_flow_builder *, const struct br2_folded *,
-                                  const struct br2_trace *, struct br2pgo_error *),
+static int take_table(struct br2_flow_builder *builder, const struct br2_trace_table *table,
+                      int (*take)(struct br2_flow_builder *, const struct br2_trace *,
+                                  struct br2pgo_error *),
                       struct br2pgo_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < table->slot_count; i++) {
         if (table->slots[i].count != 0) {
-            rc = take(builder, folded, &table->slots[i], err);
+            rc = take(builder, &table->slots[i], err);
         }
     }
     return rc;
@@ -399,7 +393,7 @@ static void count_instructions(struct br2_flow_graph *graph)
 
 static int prepare(struct br2_flow_builder *builder, struct br2pgo_error *err)
 {
-    const struct br2_image *image = builder->options->image;
+    const struct br2_image *image = builder->image;
     int rc = br2_decoder_new(br2_image_machine(image), &builder->decoder, err);
     if (rc != 0) {
         return rc;
@@ -415,20 +409,24 @@ static int prepare(struct br2_flow_builder *builder, struct br2pgo_error *err)
         builder->function_of_range[i] = BR2_NO_FUNCTION;
     }
     builder->graph->image = image;
-    builder->graph->predictions_known = builder->options->predictions_known;
     return 0;
 }
 
-int br2_flow_graph_build(const struct br2_folded *folded, const struct br2_flow_options *options,
-                         struct br2_flow_graph **ret, struct br2pgo_error *err)
+static int take_source(struct br2_flow_builder *builder, const struct br2_flow_source *source,
+                       struct br2pgo_error *err)
 {
-    struct br2_flow_builder builder = {.options = options};
+    builder->source = source;
+    int rc = take_table(builder, &source->folded->traces, take_trace, err);
+    return rc != 0 ? rc : take_table(builder, &source->folded->timings, take_timing, err);
+}
+
+int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_source *sources,
+                         size_t source_count, struct br2_flow_graph **ret, struct br2pgo_error *err)
+{
+    struct br2_flow_builder builder = {.image = image};
     int rc = prepare(&builder, err);
-    if (rc == 0) {
-        rc = take_table(&builder, folded, &folded->traces, take_trace, err);
-    }
-    if (rc == 0) {
-        rc = take_table(&builder, folded, &folded->timings, take_timing, err);
+    for (size_t i = 0; rc == 0 && i < source_count; i++) {
+        rc = take_source(&builder, &sources[i], err);
     }
     br2_decoder_free(builder.decoder);
     br2_free(builder.function_of_range);

@@ -99,22 +99,26 @@ struct br2_flow_graph {
     size_t edge_count;
     struct br2_flow_timing *timings; /* sorted by start, end, cycles; only of kept runs */
     size_t timing_count;
-    bool predictions_known;
+    bool predictions_known; /* set by the maker of the graph: mispredictions mean something */
     uint64_t branches[BR2_BRANCH_VERDICTS]; /* branch records by verdict */
     uint64_t run_verdicts[BR2_RUN_VERDICTS];
 };
 
-struct br2_flow_options {
-    const struct br2_image *image;
+/* One recording's part of the evidence. */
+struct br2_flow_source {
+    const struct br2_folded *folded;
     const struct br2_dsos *dsos;
-    const bool *is_image; /* per image number of `dsos`: whether it is `image` */
-    bool predictions_known;
+    const bool *is_image; /* per image number of `dsos`: whether it is the graph's image */
 };
 
-/* `*ret` is freed with br2_flow_graph_free. Errors: BR2PGO_NO_MEMORY, BR2PGO_UNSUPPORTED (code of
- * a machine that is not decoded). */
-int br2_flow_graph_build(const struct br2_folded *folded, const struct br2_flow_options *options,
-                         struct br2_flow_graph **ret, struct br2pgo_error *err);
+/*
+ * Builds the graph of `image` from the recordings in `sources`. `*ret` is freed with
+ * br2_flow_graph_free; `image` must live as long. Errors: BR2PGO_NO_MEMORY, BR2PGO_UNSUPPORTED
+ * (code of a machine that is not decoded).
+ */
+int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_source *sources,
+                         size_t source_count, struct br2_flow_graph **ret,
+                         struct br2pgo_error *err);
 void br2_flow_graph_free(struct br2_flow_graph *graph);
 
 /* The function that contains the address, or BR2_NO_FUNCTION. */

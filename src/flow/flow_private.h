@@ -13,7 +13,8 @@ struct br2_spot {
 
 struct br2_flow_builder {
     struct br2_flow_graph *graph;
-    const struct br2_flow_options *options;
+    const struct br2_image *image;
+    const struct br2_flow_source *source; /* the one being taken in */
     struct br2_decoder *decoder;
     const struct br2_code_range *ranges; /* of the image */
     size_t range_count;
@@ -27,6 +28,12 @@ struct br2_flow_builder {
 /* Finds the instruction at `address`, decoding its function when it is hit first. */
 int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2_spot *ret,
                   struct br2pgo_error *err);
+
+/* Whether an image number of the source stands for the graph's image. */
+static inline bool br2_flow_in_image(const struct br2_flow_builder *builder, uint32_t dso)
+{
+    return dso < builder->source->dsos->count && builder->source->is_image[dso];
+}
 
 static inline const struct br2_insn *br2_spot_insn(const struct br2_flow_graph *graph,
                                                    struct br2_spot spot)
@@ -43,9 +50,8 @@ struct br2_judged_branch {
     enum br2_edge_kind kind;
     bool from_kernel;
 };
-int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_folded *folded,
-                     const struct br2_trace *trace, struct br2_judged_branch *ret,
-                     struct br2pgo_error *err);
+int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                     struct br2_judged_branch *ret, struct br2pgo_error *err);
 
 /* The straight run that starts at file offset `start`, `length` bytes up to its last instruction.
  */

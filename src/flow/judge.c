@@ -42,14 +42,9 @@ bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uin
     return false;
 }
 
-static bool in_image(const struct br2_flow_builder *builder, uint32_t dso)
-{
-    return dso < builder->options->dsos->count && builder->options->is_image[dso];
-}
-
 static bool is_kernel(const struct br2_flow_builder *builder, uint32_t dso)
 {
-    const struct br2_dsos *dsos = builder->options->dsos;
+    const struct br2_dsos *dsos = builder->source->dsos;
     return dso == BR2_DSO_KERNEL || (dso < dsos->count && dsos->items[dso].kernel);
 }
 
@@ -118,7 +113,7 @@ static int judge_source(struct br2_flow_builder *builder, uint64_t offset,
                         struct br2_judged_branch *branch, struct br2pgo_error *err)
 {
     uint64_t address;
-    if (!br2_file_offset_address(builder->options->image, offset, &address)) {
+    if (!br2_file_offset_address(builder->image, offset, &address)) {
         branch->verdict = BR2_BRANCH_NO_CODE;
         return 0;
     }
@@ -153,7 +148,7 @@ static int judge_target(struct br2_flow_builder *builder, uint64_t offset,
                         struct br2_judged_branch *branch, struct br2pgo_error *err)
 {
     uint64_t address;
-    if (!br2_file_offset_address(builder->options->image, offset, &address)) {
+    if (!br2_file_offset_address(builder->image, offset, &address)) {
         branch->verdict = BR2_BRANCH_INTO_INSN;
         return 0;
     }
@@ -183,13 +178,12 @@ static bool goes_elsewhere(const struct br2_flow_graph *graph,
     return direct && (!to_in_image || branch->to != target);
 }
 
-int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_folded *folded,
-                     const struct br2_trace *trace, struct br2_judged_branch *ret,
-                     struct br2pgo_error *err)
+int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                     struct br2_judged_branch *ret, struct br2pgo_error *err)
 {
-    struct br2_image_pair pair = br2_folded_pair(folded, trace->space);
-    bool from_in = in_image(builder, pair.from);
-    bool to_in = in_image(builder, pair.to);
+    struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
+    bool from_in = br2_flow_in_image(builder, pair.from);
+    bool to_in = br2_flow_in_image(builder, pair.to);
     *ret = (struct br2_judged_branch){
         .verdict = BR2_BRANCH_KEPT,
         .source = {.function = BR2_NO_FUNCTION, .insn = SIZE_MAX},
@@ -252,8 +246,8 @@ int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint6
 {
     uint64_t start, end;
     ret->verdict = BR2_RUN_NO_CODE;
-    if (!br2_file_offset_address(builder->options->image, start_offset, &start) ||
-        !br2_file_offset_address(builder->options->image, start_offset + length, &end)) {
+    if (!br2_file_offset_address(builder->image, start_offset, &start) ||
+        !br2_file_offset_address(builder->image, start_offset + length, &end)) {
         return 0;
     }
     struct br2_spot first, last;

@@ -170,7 +170,7 @@ static void count_records(struct br2_counting *counting, const struct br2_sample
                           uint32_t space, struct batch *batch)
 {
     struct br2_count_stats *stats = &counting->stats;
-    bool repeated = counting->runs && newest_repeats(sample);
+    bool repeated = newest_repeats(sample);
     stats->repeated += repeated;
     uint64_t newer_from = 0; /* 0: no run can reach it */
     for (size_t i = repeated; i < sample->count; i++) {
@@ -199,7 +199,7 @@ static void count_records(struct br2_counting *counting, const struct br2_sample
         stats->predictions +=
             (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
         push(counting->traces, batch, &trace);
-        newer_from = counting->runs ? record.from : 0;
+        newer_from = record.from;
     }
 }
 
@@ -244,7 +244,7 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     counting->stats.records += sample->count;
     count_records(counting, sample, space, &batch);
     flush(counting->traces, &batch);
-    if (counting->timings != NULL && counting->runs) {
+    if (counting->timings != NULL) {
         if (!reserve(counting->timings, sample->count)) {
             return false;
         }

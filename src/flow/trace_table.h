@@ -68,7 +68,6 @@ struct br2_counting {
     /* NULL, or where cycle counts go: traces with `from` = cycles that the run took (the cycles of
      * the record that ends it). */
     struct br2_trace_table *timings;
-    bool runs; /* false: the history is not contiguous, no run may be inferred */
     struct br2_count_stats stats;
 };
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From the flow graph of an image and its debug information to the source profile. */
+#ifndef BR2_PROFILE_BUILD_H
+#define BR2_PROFILE_BUILD_H
+
+#include "flow/flow_graph.h"
+#include "image/debug.h"
+#include "profile/profile.h"
+#include "profile/suffix.h"
+
+struct br2_build_options {
+    enum br2_suffix_policy suffixes;
+    bool keep_unique; /* keep ".__uniq." under BR2_SUFFIX_SELECTED */
+    bool symbol_list; /* collect the names of all functions of the image */
+};
+
+/* Executions of instructions (straight runs times instructions in them) by what became of them. */
+struct br2_build_stats {
+    uint64_t executions;
+    uint64_t kept;
+    uint64_t no_function;    /* not in a function the debug information knows */
+    uint64_t no_declaration; /* in one whose declaration line is missing (-g1) */
+    uint64_t no_line;        /* compiler generated: line 0, or no row */
+    uint64_t functions;      /* functions of the debug information that ran */
+};
+
+/* `*ret` is freed with br2_profile_free and may be empty: see the stats. Errors:
+ * BR2PGO_NO_MEMORY. */
+int br2_profile_build(const struct br2_flow_graph *graph, struct br2_debug *debug,
+                      const struct br2_build_options *options, struct br2_profile **ret,
+                      struct br2_build_stats *ret_stats, struct br2pgo_error *err);
+
+#endif
