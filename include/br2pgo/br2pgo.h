@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * libbr2pgo: from sampled branch records to compiler profiles.
+ *
+ *     struct br2pgo_conversion *c;
+ *     struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+ *     if (br2pgo_open(&options, &c, &err) == 0 &&
+ *         br2pgo_add_recording(c, "perf.data", &err) == 0 &&
+ *         br2pgo_add_output(c, "app.prof", NULL, &err) == 0 &&
+ *         br2pgo_run(c, &err) == 0)
+ *         br2pgo_write(c, &err);
+ *     br2pgo_close(c);
+ *
+ * Every function returns an enum br2pgo_status, 0 on success, and fills `err` (may be NULL) on
+ * failure. The library prints nothing and never ends the process. Strings are copied in; what it
+ * hands out is valid until br2pgo_close. One conversion belongs to one thread at a time; different
+ * ones are independent. While the major version is 0 the interface may change.
+ */
+#ifndef BR2PGO_BR2PGO_H
+#define BR2PGO_BR2PGO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <br2pgo/error.h>
+#include <br2pgo/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BR2PGO_API __attribute__((visibility("default")))
+#else
+#define BR2PGO_API
+#endif
+
+struct br2pgo_conversion;
+
+/* Which suffix of a symbol's name the compiler ignores when it looks up a profile: LLVM's function
+ * attribute sample-profile-suffix-elision-policy. */
+enum br2pgo_suffixes {
+    BR2PGO_SUFFIXES_AUTO = 0, /* selected where the image has unique internal names, else all */
+    BR2PGO_SUFFIXES_ALL,      /* cut at the first '.' */
+    BR2PGO_SUFFIXES_SELECTED, /* cut .llvm.N and .part.N */
+    BR2PGO_SUFFIXES_NONE,
+};
+
+/* Called during br2pgo_run about every hundredth of the work of a phase, with done <= total; a
+ * non-zero return ends the run with BR2PGO_CANCELLED. */
+typedef int (*br2pgo_progress)(void *user, const char *phase, uint64_t done, uint64_t total);
+
+struct br2pgo_options {
+    size_t size;              /* sizeof(struct br2pgo_options) of the caller */
+    const char *event;        /* name of the event to use; NULL: all that have branch stacks */
+    const char *sysroot;      /* folder that holds the recorded machine's files; NULL: "/" */
+    const char *debug_binary; /* file with the image's debug information; NULL: found */
+    int ignore_build_id;      /* take an image although its build-id differs */
+    int suffixes;             /* enum br2pgo_suffixes */
+    int symbol_list;          /* collect the names of all functions for the outputs */
+    br2pgo_progress progress; /* may be NULL */
+    void *progress_user;
+};
+#define BR2PGO_OPTIONS_INIT                                                                        \
+    {                                                                                              \
+        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, NULL, NULL    \
+    }
+
+/* `options` may be NULL. BR2PGO_INVALID: a size or value this library does not know. */
+BR2PGO_API int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion **ret,
+                           struct br2pgo_error *err);
+BR2PGO_API void br2pgo_close(struct br2pgo_conversion *conversion);
+
+/* A recording to read, at least one; the file is opened by br2pgo_run. */
+BR2PGO_API int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
+                                    struct br2pgo_error *err);
+
+/* The program or library to make profiles for; without it, the executable with clearly most of the
+ * records is taken from where the recording says it lies. */
+BR2PGO_API int br2pgo_set_image(struct br2pgo_conversion *conversion, const char *path,
+                                struct br2pgo_error *err);
+
+struct br2pgo_output_options {
+    size_t size;        /* sizeof(struct br2pgo_output_options) of the caller */
+    const char *format; /* name of a format; NULL: by the path's suffix */
+    int compress;       /* compress the sections (llvm-extbinary) */
+    int md5;            /* names as MD5 hashes (llvm-extbinary) */
+    int partial;        /* mark as covering part of the program (llvm-extbinary) */
+};
+#define BR2PGO_OUTPUT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(struct br2pgo_output_options), NULL, 0, 0, 0                                        \
+    }
+
+/* A file to write; "-" is standard output. BR2PGO_INVALID: no such format, none follows from the
+ * suffix, or an option the format has no place for. */
+BR2PGO_API int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
+                                 const struct br2pgo_output_options *options,
+                                 struct br2pgo_error *err);
+
+/*
+ * Reads the recordings, chooses the image, checks every record against its code and makes what the
+ * outputs need. Notable: BR2PGO_USELESS (nothing to make a profile of, with the reason),
+ * BR2PGO_AMBIGUOUS (several images: use br2pgo_set_image), BR2PGO_CANCELLED.
+ */
+BR2PGO_API int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* Writes all outputs, or none: each goes to a temporary file beside its place, is read back and
+ * compared, and only when all are complete are they moved into place. */
+BR2PGO_API int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* What a run found worth saying, in order: one line each, e.g. which image was chosen, that a
+ * recording was cut short. NULL behind the last. */
+BR2PGO_API const char *br2pgo_note(const struct br2pgo_conversion *conversion, size_t index,
+                                   int *ret_is_warning);
+
+/* Path of the image in use; NULL before it was chosen. */
+BR2PGO_API const char *br2pgo_image_path(const struct br2pgo_conversion *conversion);
+
+/* The funnel: what came in, and where and why some of it was lost. */
+struct br2pgo_funnel_row {
+    const char *stage;  /* "samples", "branch records", "straight runs", "instructions" */
+    const char *reason; /* "in" opens a stage, "kept" ends it, anything else is a loss */
+    uint64_t count;
+    double share; /* of the stage's "in" row, 0 to 1 */
+};
+/* Rows known so far, also after a failed run. */
+BR2PGO_API size_t br2pgo_funnel(const struct br2pgo_conversion *conversion,
+                                const struct br2pgo_funnel_row **ret);
+
+/* The funnel, the inputs, the image and the outputs as one JSON object (docs/formats.md); free with
+ * br2pgo_free. */
+BR2PGO_API int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,
+                                  struct br2pgo_error *err);
+
+/* What is in a recording: text for people, or one JSON object; free with br2pgo_free. Needs no
+ * image. */
+BR2PGO_API int br2pgo_inspect(const char *recording, int json, char **ret,
+                              struct br2pgo_error *err);
+
+struct br2pgo_format {
+    const char *name;
+    const char *description;
+    const char *suffix; /* the usual one; NULL: only by name */
+    int binary;         /* not for a terminal */
+};
+/* The formats of outputs, by number from 0 on; returns 0 where there is one. */
+BR2PGO_API int br2pgo_format_info(size_t index, struct br2pgo_format *ret);
+
+BR2PGO_API void br2pgo_free(void *block);
+BR2PGO_API const char *br2pgo_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
