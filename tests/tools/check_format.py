@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.environ.get("SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
+ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
+                        or os.path.join(os.path.dirname(__file__), "..", ".."))
 FOLDERS = ("src", "converters", "include", "tests", "examples")
 
 

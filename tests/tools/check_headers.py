@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.environ.get("SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
+ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
+                        or os.path.join(os.path.dirname(__file__), "..", ".."))
 STRICT = ["-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
 
 

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 
-ROOT = os.environ.get("SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
+ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
+                        or os.path.join(os.path.dirname(__file__), "..", ".."))
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 MAX_LINES = 800
 
