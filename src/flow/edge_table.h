@@ -47,7 +47,8 @@ struct br2_edge_table {
 struct br2_edge *br2_edge_table_add(struct br2_edge_table *table);
 void br2_edge_table_sort(struct br2_edge_table *table);
 void br2_edge_table_done(struct br2_edge_table *table);
-/* NULL when equal (probability to 1e-9), else the first difference, in the caller's memory. */
+/* NULL when equal (probabilities to 1e-6: files have six digits), else the first difference, in the
+ * caller's memory. */
 const char *br2_edge_table_difference(const struct br2_edge_table *a,
                                       const struct br2_edge_table *b, char *text, size_t size);
 
