@@ -19,24 +19,26 @@ counts=()
 
 # preset, ctest arguments...: configure, build, test.
 check() {
-    local preset=$1 log status=0
+    local preset=$1 dir=build/$1 options=() log skipped
     shift
-    say "$preset: configure and build"
     if [ "$preset" = asan ] && [ -z "${CC-}" ] && command -v clang-19 >/dev/null &&
-        [ -e "$(clang-19 -print-file-name=libclang_rt.asan-x86_64.a)" ]; then
+        [ -e "$(clang-19 -print-file-name=libclang_rt.asan-$(uname -m).a)" ]; then
         # The second build goes to the second compiler, so that both see all of the code.
-        cmake --preset "$preset" -DCMAKE_C_COMPILER=clang-19 >/dev/null || status=$?
-    else
-        cmake --preset "$preset" >/dev/null || status=$?
+        dir=build/asan-clang
+        options=(-DCMAKE_C_COMPILER=clang-19)
     fi
-    if [ $status != 0 ] || ! cmake --build --preset "$preset" -- -j "$jobs"; then
+    say "$preset: configure and build in $dir"
+    if ! cmake --preset "$preset" -B "$dir" "${options[@]}" >/dev/null ||
+        ! cmake --build "$dir" -- -j "$jobs"; then
         failed+=("$preset build")
         return
     fi
     say "$preset: tests"
-    log=build/$preset/ctest.log
-    ctest --preset "$preset" -j "$jobs" "$@" </dev/null 2>&1 | tee "$log" || failed+=("$preset tests")
-    counts+=("$preset: $(grep -E '^[0-9]+% tests passed' "$log" || echo 'no tests ran')")
+    log=$dir/ctest.log
+    ctest --test-dir "$dir" --output-on-failure -j "$jobs" "$@" </dev/null 2>&1 | tee "$log" ||
+        failed+=("$preset tests")
+    skipped=$(sed -n 's/.*Test *#[0-9]*: \([^ ]*\) .*Skipped.*/\1/p' "$log" | sort -u | tr '\n' ' ')
+    counts+=("$preset: $(grep -E '^[0-9]+% tests passed' "$log" || echo 'no tests ran')${skipped:+; skipped: $skipped}")
 }
 
 main() {
