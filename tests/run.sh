@@ -22,7 +22,7 @@ check() {
     local preset=$1 dir=build/$1 options=() log skipped
     shift
     if [ "$preset" = asan ] && [ -z "${CC-}" ] && command -v clang-19 >/dev/null &&
-        [ -e "$(clang-19 -print-file-name=libclang_rt.asan-$(uname -m).a)" ]; then
+        [ -e "$(clang-19 -print-file-name="libclang_rt.asan-$(uname -m).a")" ]; then
         # The second build goes to the second compiler, so that both see all of the code.
         dir=build/asan-clang
         options=(-DCMAKE_C_COMPILER=clang-19)
