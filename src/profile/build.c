@@ -106,6 +106,10 @@ static int add_source_function(struct builder *builder, const struct br2_debug_f
         return br2_fail_memory(err);
     }
     *ret = function;
+    builder->stats->llvm = builder->stats->llvm || function->scheme == BR2_DISCRIMINATOR_LLVM;
+    for (size_t i = 0; i < debug->location_count; i++) {
+        builder->stats->discriminators += debug->locations[i].discriminator != 0;
+    }
     return make_nodes(builder, function, err);
 }
 

@@ -22,6 +22,8 @@ struct br2_build_stats {
     uint64_t no_declaration; /* in one whose declaration line is missing (-g1) */
     uint64_t no_line;        /* compiler generated: line 0, or no row */
     uint64_t functions;      /* functions of the debug information that ran */
+    uint64_t discriminators; /* places in them that have a discriminator */
+    bool llvm;               /* some of them come from an LLVM compiler */
 };
 
 /* `*ret` is freed with br2_profile_free and may be empty: see the stats. Errors:

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which of the recorded images is the one, and which file on this machine is it? */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/mem.h"
+#include "lib/conversion.h"
+
+/* Without being told, an image is taken when it has this share of the records that lie in files,
+ * and no other has half as many. */
+#define CLEAR_SHARE 0.5
+
+/* An image of any recording, by what identifies it. */
+struct candidate {
+    const struct br2_dso *dso;
+    uint64_t count;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count;
+    size_t capacity;
+    uint64_t records; /* of all that lie in files */
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool same_image(const struct br2_dso *a, const struct br2_dso *b)
+{
+    if (a->build_id.size != 0 && b->build_id.size != 0) {
+        return br2_build_id_equal(&a->build_id, &b->build_id);
+    }
+    return strcmp(a->path, b->path) == 0 && a->inode == b->inode;
+}
+
+static bool add_candidate(struct candidates *candidates, const struct br2_dso *dso, uint64_t count)
+{
+    for (size_t i = 0; i < candidates->count; i++) {
+        if (same_image(candidates->items[i].dso, dso)) {
+            candidates->items[i].count += count;
+            return true;
+        }
+    }
+    if (!br2_grow(&candidates->items, &candidates->capacity, candidates->count,
+                  sizeof *candidates->items)) {
+        return false;
+    }
+    candidates->items[candidates->count++] = (struct candidate){.dso = dso, .count = count};
+    return true;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = left;
+    const struct candidate *b = right;
+    if (a->count != b->count) {
+        return a->count > b->count ? -1 : 1;
+    }
+    return strcmp(a->dso->path, b->dso->path);
+}
+
+static int find_candidates(struct br2pgo_conversion *conversion, struct candidates *ret,
+                           struct br2pgo_error *err)
+{
+    *ret = (struct candidates){0};
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        struct br2_recording *recording = &conversion->recordings[i];
+        const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+        for (size_t k = 0; k < dsos->count; k++) {
+            if (!dsos->items[k].file || recording->sources[k] == 0) {
+                continue;
+            }
+            if (!add_candidate(ret, &dsos->items[k], recording->sources[k])) {
+                br2_free(ret->items);
+                return br2_fail_memory(err);
+            }
+            ret->records += recording->sources[k];
+        }
+    }
+    if (ret->count != 0) {
+        qsort(ret->items, ret->count, sizeof *ret->items, compare_candidates);
+    }
+    return 0;
+}
+
+/* "'/usr/bin/a' 61.0 %, '/lib/b.so' 12.0 %": the first few. */
+static void describe(const struct candidates *candidates, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < candidates->count && i < 5; i++) {
+        double share = 100.0 * (double)candidates->items[i].count / (double)candidates->records;
+        int length = snprintf(text + used, size - used, "%s'%s' %.1f %%", i != 0 ? ", " : "",
+                              candidates->items[i].dso->path, share);
+        if (length < 0 || (size_t)length >= size - used) {
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+static bool is_library(const char *path)
+{
+    const char *name = base_name(path);
+    const char *so = strstr(name, ".so");
+    return so != NULL && (so[3] == '\0' || so[3] == '.');
+}
+
+static bool is_clear(const struct candidates *candidates)
+{
+    const struct candidate *first = &candidates->items[0];
+    bool half = (double)first->count >= CLEAR_SHARE * (double)candidates->records;
+    bool ahead = candidates->count == 1 || candidates->items[1].count <= first->count / 2;
+    return half && ahead && !first->dso->kernel && !is_library(first->dso->path);
+}
+
+/* Sets the image's path to that of the clearly busiest executable. */
+static int choose_path(struct br2pgo_conversion *conversion, const struct candidates *candidates,
+                       struct br2pgo_error *err)
+{
+    if (candidates->count == 0) {
+        br2_fail(err, BR2PGO_USELESS, "no branch record lies in a file that the recording knows");
+        br2_hint(err, "see what it holds: br2pgo inspect '%s'", conversion->recordings[0].path);
+        return BR2PGO_USELESS;
+    }
+    if (!is_clear(candidates)) {
+        char list[900];
+        describe(candidates, list, sizeof list);
+        br2_fail(err, BR2PGO_AMBIGUOUS,
+                 "no executable has clearly most of the branch records: which one is meant?");
+        br2_hint(err, "choose with --binary FILE; records by image: %s", list);
+        return BR2PGO_AMBIGUOUS;
+    }
+    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
+    conversion->image_path = br2_format("%s%s", root, candidates->items[0].dso->path);
+    conversion->image_chosen = true;
+    return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
+}
+
+/* How surely a recorded image is the file that was opened. */
+enum match {
+    MATCH_NO,
+    MATCH_OTHER_BUILD, /* same path or name, another build-id */
+    MATCH_NAME,        /* same base name, and its mappings fit the file's segments */
+    MATCH_PATH,
+    MATCH_INODE,
+    MATCH_BUILD_ID,
+};
+
+struct fit {
+    const struct br2_image *image;
+    bool fits;
+};
+
+/* Whether code can be where a mapping says: its first byte in the file is in a code segment's
+ * pages. */
+static void check_mapping(void *user, const struct br2_mapping *mapping)
+{
+    struct fit *fit = user;
+    const struct br2_segment *segments;
+    size_t count = br2_image_segments(fit->image, &segments);
+    uint64_t length = mapping->end - mapping->start;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t first = segments[i].file_offset;
+        if (mapping->file_offset <= first && first - mapping->file_offset < length) {
+            fit->fits = true;
+        }
+    }
+}
+
+static bool mappings_fit(const struct br2_recording *recording, uint32_t dso,
+                         const struct br2_image *image)
+{
+    struct fit fit = {.image = image};
+    br2_spaces_each_mapping(recording->spaces, dso, check_mapping, &fit);
+    return fit.fits;
+}
+
+static bool same_path(const struct br2pgo_conversion *conversion, const struct br2_dso *dso)
+{
+    const char *path = conversion->image_path;
+    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
+    size_t length = strlen(root);
+    if (strcmp(path, dso->path) == 0 ||
+        (strncmp(path, root, length) == 0 && strcmp(path + length, dso->path) == 0)) {
+        return true;
+    }
+    char real[PATH_MAX];
+    return realpath(path, real) != NULL && strcmp(real, dso->path) == 0;
+}
+
+static enum match match_dso(const struct br2pgo_conversion *conversion,
+                            const struct br2_recording *recording, uint32_t number,
+                            const struct stat *st)
+{
+    const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
+    const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
+    bool path = same_path(conversion, dso);
+    bool name = strcmp(base_name(conversion->image_path), base_name(dso->path)) == 0;
+    if (dso->build_id.size != 0 && build_id->size != 0) {
+        if (br2_build_id_equal(&dso->build_id, build_id)) {
+            return MATCH_BUILD_ID;
+        }
+        if (!conversion->options.ignore_build_id) {
+            return path || name ? MATCH_OTHER_BUILD : MATCH_NO;
+        }
+    }
+    if (dso->inode != 0 && dso->inode == st->st_ino && dso->device_major == major(st->st_dev) &&
+        dso->device_minor == minor(st->st_dev)) {
+        return MATCH_INODE;
+    }
+    if (path) {
+        return MATCH_PATH;
+    }
+    return name && mappings_fit(recording, number, conversion->image) ? MATCH_NAME : MATCH_NO;
+}
+
+struct matching {
+    enum match best;
+    const struct br2_dso *dso; /* the best one */
+    uint64_t records;          /* of all that match */
+};
+
+/* Marks the image numbers that match as well as the best one does. */
+static void match_recording(const struct br2pgo_conversion *conversion,
+                            struct br2_recording *recording, const struct stat *st,
+                            struct matching *matching)
+{
+    const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+    enum match best = MATCH_NO;
+    for (uint32_t i = 0; i < dsos->count; i++) {
+        enum match match = match_dso(conversion, recording, i, st);
+        best = match > best ? match : best;
+        if (match > matching->best) {
+            matching->best = match;
+            matching->dso = &dsos->items[i];
+        }
+    }
+    for (uint32_t i = 0; i < dsos->count; i++) {
+        recording->is_image[i] =
+            best > MATCH_OTHER_BUILD && match_dso(conversion, recording, i, st) == best;
+        matching->records += recording->is_image[i] ? recording->sources[i] : 0;
+    }
+}
+
+static int refuse_build_id(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
+                           struct br2pgo_error *err)
+{
+    char recorded[2 * BR2_BUILD_ID_MAX + 1];
+    char present[2 * BR2_BUILD_ID_MAX + 1];
+    br2_build_id_text(&dso->build_id, recorded);
+    br2_build_id_text(br2_image_build_id(conversion->image), present);
+    br2_fail(err, BR2PGO_USELESS,
+             "'%s' has build-id %s, but the recording is of '%s' with build-id %s",
+             conversion->image_path, present, dso->path, recorded);
+    br2_hint(err, "give the very file that was recorded with --binary, or --ignore-build-id if the "
+                  "code is the same");
+    return BR2PGO_USELESS;
+}
+
+static int refuse_image(const struct br2pgo_conversion *conversion,
+                        const struct candidates *candidates, struct br2pgo_error *err)
+{
+    char list[900];
+    describe(candidates, list, sizeof list);
+    br2_fail(err, BR2PGO_USELESS, "no branch record lies in '%s'", conversion->image_path);
+    if (list[0] != '\0') {
+        br2_hint(err, "records by image: %s", list);
+    } else {
+        br2_hint(err, "see what was recorded: br2pgo inspect '%s'", conversion->recordings[0].path);
+    }
+    return BR2PGO_USELESS;
+}
+
+static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
+                       struct br2pgo_error *err)
+{
+    struct stat st = {0};
+    if (stat(conversion->image_path, &st) != 0) {
+        st.st_ino = 0;
+    }
+    struct matching matching = {.best = MATCH_NO};
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        match_recording(conversion, &conversion->recordings[i], &st, &matching);
+    }
+    if (matching.best == MATCH_OTHER_BUILD) {
+        return refuse_build_id(conversion, matching.dso, err);
+    }
+    if (matching.best == MATCH_NO || matching.records == 0) {
+        return refuse_image(conversion, candidates, err);
+    }
+    if (matching.best == MATCH_NAME) {
+        br2_note(conversion, true,
+                 "'%s' is taken for the recorded '%s' by its name and code segments: there is no "
+                 "build-id to compare",
+                 conversion->image_path, matching.dso->path);
+    }
+    br2_note(conversion, false, "image: '%s', %.1f %% of the branch records that lie in files",
+             conversion->image_path,
+             100.0 * (double)matching.records / (double)candidates->records);
+    return 0;
+}
+
+static int open_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = br2_image_open(conversion->image_path, &conversion->image, err);
+    if (rc != 0 && conversion->image_chosen) {
+        br2_hint(err, "that is where the recording says the busiest program lies: give it with "
+                      "--binary FILE, or the folder it lies below with --sysroot");
+    }
+    return rc;
+}
+
+int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    struct candidates candidates;
+    int rc = find_candidates(conversion, &candidates, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (conversion->image_path == NULL) {
+        rc = choose_path(conversion, &candidates, err);
+    }
+    if (rc == 0) {
+        rc = open_image(conversion, err);
+    }
+    if (rc == 0) {
+        rc = match_image(conversion, &candidates, err);
+    }
+    br2_free(candidates.items);
+    return rc;
+}

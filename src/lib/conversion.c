@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A conversion's life: options, inputs, image, outputs, notes. */
+#include "lib/conversion.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const char *br2pgo_version(void)
+{
+    return BR2PGO_VERSION;
+}
+
+void br2pgo_free(void *block)
+{
+    br2_free(block);
+}
+
+static int copy_string(const char **text, struct br2pgo_error *err)
+{
+    if (*text != NULL) {
+        *text = br2_strdup(*text);
+        return *text != NULL ? 0 : br2_fail_memory(err);
+    }
+    return 0;
+}
+
+/* Takes as much of the caller's structure as both sides know. */
+static int check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err)
+{
+    if (size < sizeof(size_t) || size > known) {
+        return br2_fail(err, BR2PGO_INVALID, "%s of %zu bytes, this library knows %zu", what, size,
+                        known);
+    }
+    return 0;
+}
+
+int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion **ret,
+                struct br2pgo_error *err)
+{
+    struct br2pgo_options taken = BR2PGO_OPTIONS_INIT;
+    if (options != NULL) {
+        int rc = check_size(options->size, sizeof taken, "struct br2pgo_options", err);
+        if (rc != 0) {
+            return rc;
+        }
+        memcpy(&taken, options, options->size);
+    }
+    if (taken.suffixes < BR2PGO_SUFFIXES_AUTO || taken.suffixes > BR2PGO_SUFFIXES_NONE) {
+        return br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
+    }
+    struct br2pgo_conversion *conversion = br2_calloc(1, sizeof *conversion);
+    if (conversion == NULL) {
+        return br2_fail_memory(err);
+    }
+    const char *event = taken.event;
+    const char *sysroot = taken.sysroot;
+    const char *debug_binary = taken.debug_binary;
+    taken.event = taken.sysroot = taken.debug_binary = NULL;
+    conversion->options = taken;
+    int rc = copy_string(&event, err);
+    if (rc == 0) {
+        conversion->options.event = event;
+        rc = copy_string(&sysroot, err);
+    }
+    if (rc == 0) {
+        conversion->options.sysroot = sysroot;
+        rc = copy_string(&debug_binary, err);
+    }
+    if (rc != 0) {
+        br2pgo_close(conversion);
+        return rc;
+    }
+    conversion->options.debug_binary = debug_binary;
+    *ret = conversion;
+    return 0;
+}
+
+static void target_done(struct br2_target *target)
+{
+    br2_free(target->path);
+    br2_buf_done(&target->bytes);
+    br2_output_abandon(&target->file);
+}
+
+void br2pgo_close(struct br2pgo_conversion *conversion)
+{
+    if (conversion == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        br2_recording_done(&conversion->recordings[i]);
+    }
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        target_done(&conversion->targets[i]);
+    }
+    for (size_t i = 0; i < conversion->note_count; i++) {
+        br2_free(conversion->notes[i].text);
+    }
+    br2_edge_table_done(&conversion->edges);
+    br2_profile_free(conversion->profile);
+    br2_debug_close(conversion->debug);
+    br2_flow_graph_free(conversion->graph);
+    br2_image_close(conversion->image);
+    br2_free(conversion->recordings);
+    br2_free(conversion->targets);
+    br2_free(conversion->notes);
+    br2_free(conversion->funnel);
+    br2_free(conversion->image_path);
+    br2_free((void *)(uintptr_t)conversion->options.event);
+    br2_free((void *)(uintptr_t)conversion->options.sysroot);
+    br2_free((void *)(uintptr_t)conversion->options.debug_binary);
+    br2_free(conversion);
+}
+
+int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
+                         struct br2pgo_error *err)
+{
+    if (!br2_grow(&conversion->recordings, &conversion->recording_capacity,
+                  conversion->recording_count, sizeof *conversion->recordings)) {
+        return br2_fail_memory(err);
+    }
+    char *copy = br2_strdup(path);
+    if (copy == NULL) {
+        return br2_fail_memory(err);
+    }
+    conversion->recordings[conversion->recording_count++] = (struct br2_recording){.path = copy};
+    return 0;
+}
+
+int br2pgo_set_image(struct br2pgo_conversion *conversion, const char *path,
+                     struct br2pgo_error *err)
+{
+    char *copy = br2_strdup(path);
+    if (copy == NULL) {
+        return br2_fail_memory(err);
+    }
+    br2_free(conversion->image_path);
+    conversion->image_path = copy;
+    return 0;
+}
+
+/* The names of all formats, for a hint. */
+static void list_formats(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; br2_formats[i] != NULL; i++) {
+        const char *suffix = br2_formats[i]->suffixes[0];
+        int length = snprintf(text + used, size - used, "%s%s%s%s%s", i != 0 ? ", " : "",
+                              br2_formats[i]->name, suffix != NULL ? " (" : "",
+                              suffix != NULL ? suffix : "", suffix != NULL ? ")" : "");
+        if (length < 0 || (size_t)length >= size - used) {
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+static int choose_format(const char *path, const char *name, const struct br2_format **ret,
+                         struct br2pgo_error *err)
+{
+    char list[512];
+    *ret = name != NULL ? br2_format_by_name(name) : br2_format_by_suffix(path);
+    if (*ret != NULL) {
+        return 0;
+    }
+    if (name != NULL) {
+        br2_fail(err, BR2PGO_INVALID, "unknown format '%s'", name);
+    } else {
+        br2_fail(err, BR2PGO_INVALID, "cannot tell the format of '%s' from its name", path);
+    }
+    list_formats(list, sizeof list);
+    br2_hint(err, "the formats are %s", list);
+    return BR2PGO_INVALID;
+}
+
+static int check_capabilities(const struct br2_format *format,
+                              const struct br2pgo_output_options *options, struct br2pgo_error *err)
+{
+    const struct {
+        int wanted;
+        unsigned capability;
+        const char *what;
+    } checks[] = {
+        {options->compress, BR2_CAN_COMPRESS, "compressed sections"},
+        {options->md5, BR2_CAN_MD5, "MD5 names"},
+        {options->partial, BR2_CAN_PARTIAL, "a partial mark"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (checks[i].wanted && (format->capabilities & checks[i].capability) == 0) {
+            br2_fail(err, BR2PGO_INVALID, "format '%s' has no place for %s", format->name,
+                     checks[i].what);
+            br2_hint(err, "use -f llvm-extbinary");
+            return BR2PGO_INVALID;
+        }
+    }
+    return 0;
+}
+
+static int check_duplicate(const struct br2pgo_conversion *conversion, const char *path,
+                           struct br2pgo_error *err)
+{
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        if (strcmp(conversion->targets[i].path, path) == 0) {
+            return br2_fail(err, BR2PGO_INVALID, "output '%s' is named twice", path);
+        }
+    }
+    return 0;
+}
+
+int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
+                      const struct br2pgo_output_options *options, struct br2pgo_error *err)
+{
+    struct br2pgo_output_options taken = BR2PGO_OUTPUT_OPTIONS_INIT;
+    int rc = 0;
+    if (options != NULL) {
+        rc = check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
+        if (rc == 0) {
+            memcpy(&taken, options, options->size);
+        }
+    }
+    struct br2_target target = {.file = {.fd = -1}};
+    rc = rc != 0 ? rc : choose_format(path, taken.format, &target.format, err);
+    rc = rc != 0 ? rc : check_capabilities(target.format, &taken, err);
+    rc = rc != 0 ? rc : check_duplicate(conversion, path, err);
+    if (rc != 0) {
+        return rc;
+    }
+    target.options = (struct br2_write_options){
+        .compress = taken.compress != 0,
+        .md5 = taken.md5 != 0,
+        .partial = taken.partial != 0,
+        .symbol_list = conversion->options.symbol_list != 0 &&
+                       (target.format->capabilities & BR2_CAN_SYMBOL_LIST) != 0,
+    };
+    target.path = br2_strdup(path);
+    if (target.path == NULL || !br2_grow(&conversion->targets, &conversion->target_capacity,
+                                         conversion->target_count, sizeof *conversion->targets)) {
+        br2_free(target.path);
+        return br2_fail_memory(err);
+    }
+    conversion->targets[conversion->target_count++] = target;
+    return 0;
+}
+
+void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *copy = br2_strdup(text);
+    if (copy == NULL || !br2_grow(&conversion->notes, &conversion->note_capacity,
+                                  conversion->note_count, sizeof *conversion->notes)) {
+        br2_free(copy);
+        return;
+    }
+    conversion->notes[conversion->note_count++] =
+        (struct br2_note){.text = copy, .warning = warning};
+}
+
+const char *br2pgo_note(const struct br2pgo_conversion *conversion, size_t index,
+                        int *ret_is_warning)
+{
+    if (index >= conversion->note_count) {
+        return NULL;
+    }
+    if (ret_is_warning != NULL) {
+        *ret_is_warning = conversion->notes[index].warning;
+    }
+    return conversion->notes[index].text;
+}
+
+const char *br2pgo_image_path(const struct br2pgo_conversion *conversion)
+{
+    return conversion->image != NULL ? br2_image_path(conversion->image) : NULL;
+}
+
+int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,
+                 uint64_t total, struct br2pgo_error *err)
+{
+    if (conversion->options.progress == NULL ||
+        conversion->options.progress(conversion->options.progress_user, phase, done, total) == 0) {
+        return 0;
+    }
+    return br2_fail(err, BR2PGO_CANCELLED, "stopped while %s", phase);
+}
+
+int br2pgo_format_info(size_t index, struct br2pgo_format *ret)
+{
+    for (size_t i = 0; br2_formats[i] != NULL; i++) {
+        if (i == index) {
+            *ret = (struct br2pgo_format){
+                .name = br2_formats[i]->name,
+                .description = br2_formats[i]->description,
+                .suffix = br2_formats[i]->suffixes[0],
+                .binary = br2_formats[i]->binary,
+            };
+            return 0;
+        }
+    }
+    return BR2PGO_INVALID;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The insides of a conversion, shared by the files of this part; br2pgo.h is its interface. */
+#ifndef BR2_LIB_CONVERSION_H
+#define BR2_LIB_CONVERSION_H
+
+#include <br2pgo/br2pgo.h>
+
+#include "base/file.h"
+#include "converters/converter.h"
+#include "flow/flow_graph.h"
+#include "image/debug.h"
+#include "input/input.h"
+#include "process/address_space.h"
+#include "profile/build.h"
+
+/* Distinct traces under runtime addresses before they are folded: bounds memory at 80 MiB. */
+#define BR2_LIVE_TRACES ((size_t)1024 * 1024)
+
+struct br2_recording {
+    char *path;
+    struct br2_input *input;
+    struct br2_spaces *spaces;
+    struct br2_trace_table live;
+    struct br2_folded folded;
+    struct br2_count_stats stats;
+    uint64_t event_samples; /* of the events in use */
+    uint64_t *sources;      /* per image number: branch records with their source in it */
+    bool *is_image;         /* per image number: whether it is the image in use */
+};
+
+struct br2_target {
+    char *path;
+    const struct br2_format *format;
+    struct br2_write_options options;
+    struct br2_buf bytes;
+    struct br2_output file;
+};
+
+struct br2_note {
+    char *text;
+    bool warning;
+};
+
+struct br2pgo_conversion {
+    struct br2pgo_options options; /* strings owned */
+    struct br2_recording *recordings;
+    size_t recording_count;
+    size_t recording_capacity;
+    struct br2_target *targets;
+    size_t target_count;
+    size_t target_capacity;
+    char *image_path; /* as set, or chosen */
+    bool image_chosen;
+    struct br2_image *image;
+    struct br2_flow_graph *graph;
+    struct br2_debug *debug;
+    struct br2_profile *profile;
+    struct br2_build_stats build_stats;
+    struct br2_edge_table edges;
+    struct br2_note *notes;
+    size_t note_count;
+    size_t note_capacity;
+    struct br2pgo_funnel_row *funnel;
+    size_t funnel_count;
+    size_t funnel_capacity;
+};
+
+/* Adds a note; a note that finds no memory is left out. */
+void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Calls the progress function, if there is one. */
+int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,
+                 uint64_t total, struct br2pgo_error *err);
+
+/* read.c: opens a recording and counts its traces, folded. */
+int br2_read_recording(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                       struct br2pgo_error *err);
+void br2_recording_done(struct br2_recording *recording);
+
+/* choose.c: opens the image, sets `is_image` of every recording. */
+int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* funnel.c: makes the rows of what is known so far. */
+void br2_make_funnel(struct br2pgo_conversion *conversion);
+
+#endif

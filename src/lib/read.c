@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From a recording to its traces, counted and folded. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "lib/conversion.h"
+
+/* PERF_SAMPLE_BRANCH_* of linux/perf_event.h */
+#define BRANCH_ANY        (UINT64_C(1) << 3)
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
+/* any_call, any_return, ind_call, cond, ind_jump, call: only some kinds of branches */
+#define BRANCH_FILTERS                                                                             \
+    (UINT64_C(1) << 4 | UINT64_C(1) << 5 | UINT64_C(1) << 6 | UINT64_C(1) << 10 |                  \
+     UINT64_C(1) << 12 | UINT64_C(1) << 13)
+
+void br2_recording_done(struct br2_recording *recording)
+{
+    br2_trace_table_done(&recording->live);
+    br2_folded_done(&recording->folded);
+    br2_spaces_free(recording->spaces);
+    br2_input_close(recording->input);
+    br2_free(recording->sources);
+    br2_free(recording->is_image);
+    br2_free(recording->path);
+}
+
+static int refuse(const struct br2_recording *recording, struct br2pgo_error *err, const char *what,
+                  const char *hint)
+{
+    br2_fail(err, BR2PGO_USELESS, "'%s': %s", recording->path, what);
+    br2_hint(err, "%s", hint);
+    return BR2PGO_USELESS;
+}
+
+static int refuse_without_branches(const struct br2_recording *recording,
+                                   const struct br2_recording_info *info, struct br2pgo_error *err)
+{
+    if (info->has_trace) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "'%s': no branch records, but a trace (%s) that br2pgo does "
+                 "not decode",
+                 recording->path, info->trace_kind != NULL ? info->trace_kind : "unknown kind");
+        br2_hint(err,
+                 "let perf synthesise branch records from it: perf inject "
+                 "--itrace=i1000il64b -i '%s' -o injected.data",
+                 recording->path);
+        return BR2PGO_USELESS;
+    }
+    return refuse(recording, err, "no branch records",
+                  "record with branch records: perf record -b, or -j any,u (needs Intel LBR, AMD "
+                  "Zen 3 or later, or Arm BRBE; most virtual machines have none)");
+}
+
+/* Why an event's branch records cannot make a profile; NULL when they can. */
+static int check_branch_mode(const struct br2_recording *recording,
+                             const struct br2_event_info *event, struct br2pgo_error *err)
+{
+    if ((event->branch_sample_type & BRANCH_CALL_STACK) != 0) {
+        return refuse(recording, err,
+                      "the branch records are call stacks (perf record --call-graph lbr), not the "
+                      "history of branches",
+                      "record the history: perf record -b, or -j any,u");
+    }
+    if ((event->branch_sample_type & BRANCH_FILTERS) != 0 &&
+        (event->branch_sample_type & BRANCH_ANY) == 0) {
+        return refuse(recording, err,
+                      "only some kinds of branches were recorded (perf record -j with a filter): "
+                      "what ran between two records is unknown",
+                      "record all taken branches: perf record -b, or -j any,u");
+    }
+    return 0;
+}
+
+static bool wanted(const struct br2pgo_conversion *conversion, const struct br2_event_info *event)
+{
+    return conversion->options.event == NULL || strcmp(conversion->options.event, event->name) == 0;
+}
+
+static int refuse_event(const struct br2pgo_conversion *conversion,
+                        const struct br2_recording *recording,
+                        const struct br2_recording_info *info, struct br2pgo_error *err)
+{
+    struct br2_buf names = {0};
+    for (size_t i = 0; i < info->event_count; i++) {
+        br2_buf_printf(&names, "%s'%s'", i != 0 ? ", " : "", info->events[i].name);
+    }
+    br2_buf_u8(&names, '\0');
+    br2_fail(err, BR2PGO_INVALID, "'%s' has no event '%s'", recording->path,
+             conversion->options.event);
+    br2_hint(err, "its events are %s", names.failed ? "many" : (const char *)names.bytes);
+    br2_buf_done(&names);
+    return BR2PGO_INVALID;
+}
+
+struct sample_user {
+    struct br2pgo_conversion *conversion;
+    struct br2_recording *recording;
+    struct br2_counting counting;
+    uint64_t next_report; /* progress is reported at this many samples */
+};
+
+/* Samples between two looks at the progress: a few hundred microseconds of work. */
+#define REPORT_SAMPLES 4096
+
+static int take_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+{
+    struct sample_user *reading = user;
+    struct br2_recording *recording = reading->recording;
+    uint32_t view = br2_spaces_view(recording->spaces, sample->pid, sample->time);
+    if (!br2_count_sample(&reading->counting, sample, view)) {
+        return br2_fail_memory(err);
+    }
+    if (recording->live.used >= BR2_LIVE_TRACES) {
+        int rc = br2_fold(&recording->folded, recording->spaces, &reading->counting, err);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    if (reading->counting.stats.samples >= reading->next_report) {
+        reading->next_report += REPORT_SAMPLES;
+        uint64_t done, total;
+        br2_input_progress(recording->input, &done, &total);
+        return br2_progress(reading->conversion, "reading", done, total, err);
+    }
+    return 0;
+}
+
+static int count_event(struct sample_user *reading, size_t number, struct br2pgo_error *err)
+{
+    struct br2_recording *recording = reading->recording;
+    recording->event_samples += br2_input_info(recording->input)->events[number].samples;
+    return br2_input_read_samples(recording->input, number, take_sample, reading, err);
+}
+
+static int count_events(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                        struct br2pgo_error *err)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    struct sample_user reading = {.conversion = conversion, .recording = recording};
+    reading.counting.traces = &recording->live;
+    bool named = false;
+    bool useful = false;
+    for (size_t i = 0; i < info->event_count; i++) {
+        const struct br2_event_info *event = &info->events[i];
+        named = named || wanted(conversion, event);
+        if (!wanted(conversion, event) || !event->has_branch_stacks || event->samples == 0) {
+            continue;
+        }
+        useful = true;
+        int rc = check_branch_mode(recording, event, err);
+        rc = rc != 0 ? rc : count_event(&reading, i, err);
+        recording->stats = reading.counting.stats;
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    if (!named && conversion->options.event != NULL) {
+        return refuse_event(conversion, recording, info, err);
+    }
+    if (!useful || reading.counting.stats.records == 0) {
+        return refuse_without_branches(recording, info, err);
+    }
+    return br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
+}
+
+static void note_damage(struct br2pgo_conversion *conversion, const struct br2_recording *recording)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    const char *path = recording->path;
+    unsigned long long lost = info->bytes_lost;
+    switch (info->truncation) {
+    case BR2_WHOLE:
+        break;
+    case BR2_UNCLOSED:
+        br2_note(conversion, true,
+                 "'%s' was not closed by its recorder: read to the last whole record, %llu bytes "
+                 "after it",
+                 path, lost);
+        break;
+    case BR2_TRUNCATED:
+        br2_note(conversion, true,
+                 "'%s' is cut short: read to the last whole record, %llu bytes are missing or "
+                 "unusable",
+                 path, lost);
+        break;
+    case BR2_BROKEN:
+        br2_note(conversion, true,
+                 "'%s' has an impossible record at %llu bytes into its data: the %llu bytes from "
+                 "there on were not read",
+                 path, (unsigned long long)info->bytes_read, lost);
+        break;
+    }
+    if (info->lost_records != 0) {
+        br2_note(conversion, true, "'%s': the recorder lost %llu records", path,
+                 (unsigned long long)info->lost_records);
+    }
+    if (info->malformed_records != 0) {
+        br2_note(conversion, true, "'%s': %llu records contradict their own size, left out", path,
+                 (unsigned long long)info->malformed_records);
+    }
+    if (info->unknown_event_samples != 0) {
+        br2_note(conversion, true, "'%s': %llu samples are of no event in its header, left out",
+                 path, (unsigned long long)info->unknown_event_samples);
+    }
+}
+
+/* Adds up, per image, the branch records that start in it. */
+static int count_sources(struct br2_recording *recording, struct br2pgo_error *err)
+{
+    size_t count = br2_spaces_dsos(recording->spaces)->count;
+    recording->sources = br2_calloc(count, sizeof *recording->sources);
+    recording->is_image = br2_calloc(count, sizeof *recording->is_image);
+    if (recording->sources == NULL || recording->is_image == NULL) {
+        return br2_fail_memory(err);
+    }
+    const struct br2_trace_table *table = &recording->folded.traces;
+    for (size_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i].count != 0) {
+            uint32_t dso = br2_folded_pair(&recording->folded, table->slots[i].space).from;
+            if (dso < count) {
+                recording->sources[dso] += table->slots[i].count;
+            }
+        }
+    }
+    return 0;
+}
+
+int br2_read_recording(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                       struct br2pgo_error *err)
+{
+    int rc = br2_input_open(recording->path, &recording->input, err);
+    if (rc != 0) {
+        return rc;
+    }
+    recording->spaces = br2_spaces_new();
+    if (recording->spaces == NULL) {
+        return br2_fail_memory(err);
+    }
+    rc = br2_input_read_tasks(recording->input, br2_spaces_add, recording->spaces, err);
+    if (rc == 0) {
+        note_damage(conversion, recording);
+        rc = br2_spaces_finish(recording->spaces, err);
+    }
+    if (rc == 0) {
+        const struct br2_recording_info *info = br2_input_info(recording->input);
+        br2_dsos_apply_table(br2_spaces_dsos(recording->spaces), info->images, info->image_count);
+        rc = count_events(conversion, recording, err);
+    }
+    br2_trace_table_done(&recording->live);
+    return rc != 0 ? rc : count_sources(recording, err);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The steps of a conversion, in order. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "lib/conversion.h"
+
+/* Share of the image's branch records that may contradict its code before it is taken to be another
+ * build of the program. Glitches are below 1 in 1000 in every recording seen. */
+#define CONTRADICTIONS_MAX 0.5
+
+/* Share of the executions that may lie in functions without a declaration line. A program built
+ * with -g1 has nearly all of them there. */
+#define UNDECLARED_MAX 0.1
+
+static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    struct br2_flow_source *sources = br2_calloc(conversion->recording_count, sizeof *sources);
+    if (sources == NULL) {
+        return br2_fail_memory(err);
+    }
+    bool predictions = false;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        struct br2_recording *recording = &conversion->recordings[i];
+        sources[i] = (struct br2_flow_source){
+            .folded = &recording->folded,
+            .dsos = br2_spaces_dsos(recording->spaces),
+            .is_image = recording->is_image,
+        };
+        predictions = predictions || recording->stats.predictions != 0;
+    }
+    int rc = br2_flow_graph_build(conversion->image, sources, conversion->recording_count,
+                                  &conversion->graph, err);
+    br2_free(sources);
+    if (rc == 0) {
+        conversion->graph->predictions_known = predictions;
+    }
+    return rc;
+}
+
+/* Does the code say the same as the records? */
+static int check_graph(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    const uint64_t *branches = conversion->graph->branches;
+    uint64_t kept = branches[BR2_BRANCH_KEPT];
+    uint64_t wrong = branches[BR2_BRANCH_NOT_A_BRANCH] + branches[BR2_BRANCH_WRONG_TARGET] +
+                     branches[BR2_BRANCH_INTO_INSN] + branches[BR2_BRANCH_NO_CODE];
+    if ((double)wrong > CONTRADICTIONS_MAX * (double)(kept + wrong) || kept == 0) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "%llu of %llu branch records in '%s' contradict its code: it is not the file that "
+                 "was recorded",
+                 (unsigned long long)wrong, (unsigned long long)(kept + wrong),
+                 conversion->image_path);
+        br2_hint(err, "give the file that ran during the recording with --binary");
+        return BR2PGO_USELESS;
+    }
+    return 0;
+}
+
+static bool needs(const struct br2pgo_conversion *conversion, enum br2_product product)
+{
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        if (conversion->targets[i].format->product == product) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int refuse_debug(const struct br2pgo_conversion *conversion, const char *what,
+                        const char *hint, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_USELESS, "'%s' %s", br2_debug_path(conversion->debug), what);
+    br2_hint(err, "%s", hint);
+    return BR2PGO_USELESS;
+}
+
+static int open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = br2_debug_open(conversion->image, conversion->options.debug_binary,
+                            conversion->options.sysroot, &conversion->debug, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!br2_debug_quality(conversion->debug)->has_line_table) {
+        return refuse_debug(conversion,
+                            "has no line table: its code cannot be told in terms of source lines",
+                            "build it with -g (clang: -gline-tables-only "
+                            "-fdebug-info-for-profiling), or give its debug file with "
+                            "--debug-binary; '-f edges' needs none",
+                            err);
+    }
+    return 0;
+}
+
+static enum br2_suffix_policy suffix_policy(const struct br2pgo_conversion *conversion,
+                                            bool unique_names)
+{
+    switch (conversion->options.suffixes) {
+    case BR2PGO_SUFFIXES_ALL:
+        return BR2_SUFFIX_ALL;
+    case BR2PGO_SUFFIXES_SELECTED:
+        return BR2_SUFFIX_SELECTED;
+    case BR2PGO_SUFFIXES_NONE:
+        return BR2_SUFFIX_NONE;
+    default:
+        return unique_names ? BR2_SUFFIX_SELECTED : BR2_SUFFIX_ALL;
+    }
+}
+
+/* Whether the image was built with -funique-internal-linkage-names. */
+static bool has_unique_names(const struct br2_image *image)
+{
+    const struct br2_code_range *ranges;
+    size_t count = br2_image_ranges(image, &ranges);
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(ranges[i].name, ".__uniq.") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    const struct br2_build_stats *stats = &conversion->build_stats;
+    if ((double)stats->no_declaration > UNDECLARED_MAX * (double)stats->executions) {
+        return refuse_debug(conversion,
+                            "has debug information that does not say where functions are declared "
+                            "(-g1, -gline-tables-only)",
+                            "build it with -g, or add -fdebug-info-for-profiling to -g1", err);
+    }
+    if (stats->kept == 0) {
+        return refuse_debug(conversion, "has no debug information for any function that ran",
+                            "build it with -g, or give its debug file with --debug-binary", err);
+    }
+    if (stats->discriminators == 0 && stats->llvm) {
+        br2_note(conversion, true,
+                 "'%s' has no discriminators: several blocks on one line count as one; build it "
+                 "with -fdebug-info-for-profiling",
+                 br2_debug_path(conversion->debug));
+    }
+    size_t broken = br2_debug_broken_units(conversion->debug);
+    if (broken != 0) {
+        br2_note(conversion, true, "'%s': debug information of %zu units cannot be read",
+                 br2_debug_path(conversion->debug), broken);
+    }
+    return 0;
+}
+
+static int build_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = open_debug(conversion, err);
+    if (rc != 0) {
+        return rc;
+    }
+    bool unique_names = has_unique_names(conversion->image);
+    struct br2_build_options options = {
+        .suffixes = suffix_policy(conversion, unique_names),
+        .keep_unique = unique_names,
+        .symbol_list = conversion->options.symbol_list != 0,
+    };
+    rc = br2_profile_build(conversion->graph, conversion->debug, &options, &conversion->profile,
+                           &conversion->build_stats, err);
+    return rc != 0 ? rc : check_profile(conversion, err);
+}
+
+static const char *name_of_image(const struct br2pgo_conversion *conversion)
+{
+    const char *slash = strrchr(conversion->image_path, '/');
+    return slash != NULL ? slash + 1 : conversion->image_path;
+}
+
+static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
+        rc = br2_read_recording(conversion, &conversion->recordings[i], err);
+    }
+    if (rc == 0) {
+        rc = br2_choose_image(conversion, err);
+    }
+    if (rc == 0) {
+        rc = br2_progress(conversion, "checking records against the code", 0, 1, err);
+    }
+    if (rc == 0) {
+        rc = build_graph(conversion, err);
+    }
+    if (rc == 0) {
+        rc = check_graph(conversion, err);
+    }
+    if (rc == 0 && needs(conversion, BR2_PRODUCT_PROFILE)) {
+        rc = br2_progress(conversion, "reading debug information", 0, 1, err);
+        rc = rc != 0 ? rc : build_profile(conversion, err);
+    }
+    if (rc == 0 && needs(conversion, BR2_PRODUCT_EDGES)) {
+        rc = br2_flow_graph_edges(conversion->graph, name_of_image(conversion), &conversion->edges,
+                                  err);
+    }
+    return rc;
+}
+
+int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    if (conversion->recording_count == 0) {
+        return br2_fail(err, BR2PGO_INVALID, "no recording to read");
+    }
+    if (conversion->recordings[0].input != NULL) {
+        return br2_fail(err, BR2PGO_INVALID, "a conversion runs once");
+    }
+    int rc = run_steps(conversion, err);
+    br2_make_funnel(conversion);
+    return rc;
+}
