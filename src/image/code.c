@@ -101,8 +101,7 @@ int br2_code_decode(struct br2_decoder *decoder, const struct br2_image *image, 
     const uint8_t *bytes = br2_image_code(image, start, &available);
     if (bytes == NULL || end < start || end - start > available) {
         return br2_fail(err, BR2PGO_INVALID, "0x%llx to 0x%llx is not code of '%s'",
-                        (unsigned long long)start, (unsigned long long)end,
-                        br2_image_path(image));
+                        (unsigned long long)start, (unsigned long long)end, br2_image_path(image));
     }
     int status = decode_all(decoder, bytes, ret, err);
     if (status != 0) {

@@ -37,7 +37,8 @@ static bool decode_conditional(uint32_t word, struct br2_insn *ret)
     return true;
 }
 
-/* Unconditional branch (register): the authenticated forms differ in bits that do not matter here. */
+/* Unconditional branch (register): the authenticated forms differ in bits that do not matter here.
+ */
 static enum br2_insn_kind kind_of_register_branch(uint32_t word)
 {
     switch (word >> 21 & 0xf) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * x86-64: LLVM tells the length of an instruction, its bytes tell what it does. The numbers are those of
- * the opcode maps in Intel's manual, volume 2, appendix A.
+ * x86-64: LLVM tells the length of an instruction, its bytes tell what it does. The numbers are
+ * those of the opcode maps in Intel's manual, volume 2, appendix A.
  */
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
@@ -82,8 +82,8 @@ static bool is_legacy_prefix(uint8_t byte)
     }
 }
 
-/* Length of the instruction, 0 when it is none. LLVM takes some prefixes for instructions of their own;
- * a processor does not. */
+/* Length of the instruction, 0 when it is none. LLVM takes some prefixes for instructions of their
+ * own; a processor does not. */
 static size_t length_of(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
                         uint64_t address)
 {

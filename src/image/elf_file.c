@@ -30,11 +30,12 @@ static int corrupt(const char *path, const char *what, struct br2pgo_error *err)
     return BR2PGO_CORRUPT;
 }
 
-/* A loaded section of a relocatable file has no address yet; its file offset tells it from all others. */
+/* A loaded section of a relocatable file has no address yet; its file offset tells it from all
+ * others. */
 static uint64_t laid_out_address(const struct br2_elf *elf, const GElf_Shdr *header)
 {
-    bool needs_one = elf->header.e_type == ET_REL && header->sh_addr == 0 &&
-                     (header->sh_flags & SHF_ALLOC) != 0;
+    bool needs_one =
+        elf->header.e_type == ET_REL && header->sh_addr == 0 && (header->sh_flags & SHF_ALLOC) != 0;
     return needs_one ? header->sh_offset : header->sh_addr;
 }
 
@@ -132,8 +133,7 @@ static bool is_relocatable(const uint8_t *bytes, size_t size)
     return type[little ? 0 : 1] == ET_REL && type[little ? 1 : 0] == 0;
 }
 
-static int open_file(struct br2_elf *elf, const char *path, bool relocate,
-                     struct br2pgo_error *err)
+static int open_file(struct br2_elf *elf, const char *path, bool relocate, struct br2pgo_error *err)
 {
     *elf = (struct br2_elf){0};
     elf_version(EV_CURRENT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Relocations of a relocatable file (kernel module), as far as the addresses inside it are concerned:
- * in debug information, call frames and the direct branches of the code. A value that depends
- * on another file stays as it is; for code its place is remembered.
+ * Relocations of a relocatable file (kernel module), as far as the addresses inside it are
+ * concerned: in debug information, call frames and the direct branches of the code. A value that
+ * depends on another file stays as it is; for code its place is remembered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,8 @@ static bool is_wanted(const struct br2_elf_section *target)
 {
     bool code = (target->flags & SHF_EXECINSTR) != 0;
     bool debug = strncmp(target->name, ".debug_", 7) == 0 ||
-                 strncmp(target->name, ".zdebug_", 8) == 0 || strcmp(target->name, ".eh_frame") == 0;
+                 strncmp(target->name, ".zdebug_", 8) == 0 ||
+                 strcmp(target->name, ".eh_frame") == 0;
     return (code || debug) && target->type != SHT_NOBITS && target->type != SHT_NULL;
 }
 
@@ -193,8 +194,8 @@ int br2_elf_relocate(struct br2_elf *elf, struct br2pgo_error *err)
         return 0;
     }
     for (size_t i = 1; i < elf->section_count; i++) {
-        int status = elf->sections[i].type == SHT_RELA ? apply_section(elf, &elf->sections[i], err)
-                                                       : 0;
+        int status =
+            elf->sections[i].type == SHT_RELA ? apply_section(elf, &elf->sections[i], err) : 0;
         if (status != 0) {
             return status;
         }

@@ -22,10 +22,11 @@ static int add_segment(struct br2_image *image, size_t *capacity, const struct b
 {
     if (segment->file_offset > image->elf.size ||
         segment->file_size > image->elf.size - segment->file_offset) {
-        br2_fail(err, BR2PGO_CORRUPT,
-                 "'%s': code at file offset 0x%llx, %llu bytes long, ends after the file's %zu bytes",
-                 image->path, (unsigned long long)segment->file_offset,
-                 (unsigned long long)segment->file_size, image->elf.size);
+        br2_fail(
+            err, BR2PGO_CORRUPT,
+            "'%s': code at file offset 0x%llx, %llu bytes long, ends after the file's %zu bytes",
+            image->path, (unsigned long long)segment->file_offset,
+            (unsigned long long)segment->file_size, image->elf.size);
         br2_hint(err, "the file is incomplete: copy or build it again");
         return BR2PGO_CORRUPT;
     }

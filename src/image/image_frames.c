@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Code ranges from .eh_frame (Linux Standard Base, "Exception Frames"), for code without symbols. */
+/* Code ranges from .eh_frame (Linux Standard Base, "Exception Frames"), for code without symbols.
+ */
 #include <stdlib.h>
 #include <string.h>
 

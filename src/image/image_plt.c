@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * PLT stubs. A stub jumps through a slot of the global offset table; the relocation of that slot
- * names the function. The lazy stubs of x86 with branch tracking load the relocation's number instead.
+ * names the function. The lazy stubs of x86 with branch tracking load the relocation's number
+ * instead.
  */
 #include <stdlib.h>
 #include <string.h>

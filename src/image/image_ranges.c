@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The code ranges of an image: function symbols first, PLT stubs and call frames where there is none. */
+/* The code ranges of an image: function symbols first, PLT stubs and call frames where there is
+ * none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,8 +109,8 @@ static int by_start_then_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Makes one of all aliases: the first one's name, the largest size. Those without a size go to the next
- * symbol or the end of the section. */
+/* Makes one of all aliases: the first one's name, the largest size. Those without a size go to the
+ * next symbol or the end of the section. */
 static void join_aliases(const struct br2_image *image, struct candidates *list)
 {
     size_t kept = 0;

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Checks a unit's DIEs before libdw walks them. libdw bounds its reads but follows DW_AT_sibling
+ * wherever it points, so that one wrong byte can make dwarf_siblingof run forever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "image/debug_private.h"
+
+struct abbreviation {
+    uint64_t code;
+    size_t attributes; /* offset of their list in the section */
+    bool has_children;
+};
+
+struct check {
+    struct br2_debug *debug;
+    struct br2_cursor c; /* from the unit's header to the unit's end */
+    struct br2_cursor abbreviations;
+    struct abbreviation *items; /* owned; sorted by code */
+    size_t count;
+    size_t capacity;
+    uint16_t version;
+    uint8_t address_size;
+    uint8_t offset_size;
+};
+
+/* The section of `elf` that has `at` among its bytes. */
+static const uint8_t *section_around(Elf *elf, const void *at, size_t *ret_size)
+{
+    Elf_Scn *scn = NULL;
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS) {
+            continue;
+        }
+        Elf_Data *data = elf_getdata(scn, NULL);
+        uintptr_t start = data != NULL ? (uintptr_t)data->d_buf : 0;
+        if (start != 0 && (uintptr_t)at >= start && (uintptr_t)at - start < data->d_size) {
+            *ret_size = data->d_size;
+            return data->d_buf;
+        }
+    }
+    return NULL;
+}
+
+const uint8_t *br2_debug_bytes_around(Dwarf_Die *die, const void *at, size_t *ret_size)
+{
+    *ret_size = 0;
+    Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+    return elf != NULL ? section_around(elf, at, ret_size) : NULL;
+}
+
+static const uint8_t *abbreviation_section(Elf *elf, size_t *ret_size)
+{
+    static const char *const names[] = {".debug_abbrev", ".zdebug_abbrev", ".debug_abbrev.dwo"};
+    size_t strings;
+    Elf_Scn *scn = NULL;
+    *ret_size = 0;
+    if (elf_getshdrstrndx(elf, &strings) != 0) {
+        return NULL;
+    }
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(scn, &header) != NULL ? elf_strptr(elf, strings, header.sh_name) : NULL;
+        for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
+            Elf_Data *data = strcmp(name, names[i]) == 0 ? elf_getdata(scn, NULL) : NULL;
+            if (data != NULL && data->d_buf != NULL) {
+                *ret_size = data->d_size;
+                return data->d_buf;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Passes one attribute of an abbreviation; false at the end of the list. */
+static bool next_attribute(struct br2_cursor *c, uint64_t *ret_name, uint64_t *ret_form)
+{
+    *ret_name = br2_cursor_uleb(c);
+    *ret_form = br2_cursor_uleb(c);
+    if (*ret_form == DW_FORM_implicit_const) {
+        while ((br2_cursor_u8(c) & 0x80) != 0) {
+        }
+    }
+    return !c->failed && (*ret_name != 0 || *ret_form != 0);
+}
+
+static int by_code(const void *a, const void *b)
+{
+    const struct abbreviation *x = a;
+    const struct abbreviation *y = b;
+    return (x->code > y->code) - (x->code < y->code);
+}
+
+static bool read_abbreviations(struct check *check, uint64_t offset)
+{
+    struct br2_cursor *c = &check->abbreviations;
+    if (offset >= br2_cursor_left(c)) {
+        return false;
+    }
+    br2_cursor_skip(c, (size_t)offset);
+    for (;;) {
+        uint64_t code = br2_cursor_uleb(c);
+        if (c->failed || code == 0) {
+            break;
+        }
+        br2_cursor_uleb(c); /* tag */
+        bool has_children = br2_cursor_u8(c) != 0;
+        struct abbreviation item = {code, br2_cursor_offset(c), has_children};
+        uint64_t name;
+        uint64_t form;
+        while (next_attribute(c, &name, &form)) {
+        }
+        if (c->failed || !br2_debug_spend(check->debug) ||
+            !br2_grow(&check->items, &check->capacity, check->count, sizeof *check->items)) {
+            break;
+        }
+        check->items[check->count++] = item;
+    }
+    c->failed = false;
+    if (check->count == 0) {
+        return false;
+    }
+    qsort(check->items, check->count, sizeof *check->items, by_code);
+    return true;
+}
+
+static const struct abbreviation *find(const struct check *check, uint64_t code)
+{
+    /* Every producer numbers them from 1 on. */
+    if (code <= check->count && check->items[code - 1].code == code) {
+        return &check->items[code - 1];
+    }
+    struct abbreviation key = {.code = code};
+    return bsearch(&key, check->items, check->count, sizeof *check->items, by_code);
+}
+
+/* Size of a value that the form alone tells; SIZE_MAX: it does not. */
+static size_t fixed_size(const struct check *check, uint64_t form)
+{
+    switch (form) {
+    case DW_FORM_flag_present:
+    case DW_FORM_implicit_const:
+        return 0;
+    case DW_FORM_data1:
+    case DW_FORM_flag:
+    case DW_FORM_ref1:
+    case DW_FORM_strx1:
+    case DW_FORM_addrx1:
+        return 1;
+    case DW_FORM_data2:
+    case DW_FORM_ref2:
+    case DW_FORM_strx2:
+    case DW_FORM_addrx2:
+        return 2;
+    case DW_FORM_strx3:
+    case DW_FORM_addrx3:
+        return 3;
+    case DW_FORM_data4:
+    case DW_FORM_ref4:
+    case DW_FORM_strx4:
+    case DW_FORM_addrx4:
+    case DW_FORM_ref_sup4:
+        return 4;
+    case DW_FORM_data8:
+    case DW_FORM_ref8:
+    case DW_FORM_ref_sig8:
+    case DW_FORM_ref_sup8:
+        return 8;
+    case DW_FORM_data16:
+        return 16;
+    case DW_FORM_addr:
+        return check->address_size;
+    case DW_FORM_ref_addr:
+        return check->version == 2 ? check->address_size : check->offset_size;
+    case DW_FORM_strp:
+    case DW_FORM_line_strp:
+    case DW_FORM_sec_offset:
+    case DW_FORM_strp_sup:
+    case DW_FORM_GNU_ref_alt:
+    case DW_FORM_GNU_strp_alt:
+        return check->offset_size;
+    default:
+        return SIZE_MAX;
+    }
+}
+
+static void skip_value(struct check *check, uint64_t form)
+{
+    struct br2_cursor *c = &check->c;
+    uint64_t size = fixed_size(check, form);
+    if (size == SIZE_MAX) {
+        size_t length;
+        switch (form) {
+        case DW_FORM_string:
+            c->failed = br2_cursor_string(c, &length) == NULL || c->failed;
+            return;
+        case DW_FORM_sdata:
+        case DW_FORM_udata:
+        case DW_FORM_ref_udata:
+        case DW_FORM_strx:
+        case DW_FORM_addrx:
+        case DW_FORM_loclistx:
+        case DW_FORM_rnglistx:
+        case DW_FORM_GNU_addr_index:
+        case DW_FORM_GNU_str_index:
+            while ((br2_cursor_u8(c) & 0x80) != 0) {
+            }
+            return;
+        case DW_FORM_block1:
+            size = br2_cursor_u8(c);
+            break;
+        case DW_FORM_block2:
+            size = br2_cursor_u16(c);
+            break;
+        case DW_FORM_block4:
+            size = br2_cursor_u32(c);
+            break;
+        case DW_FORM_block:
+        case DW_FORM_exprloc:
+            size = br2_cursor_uleb(c);
+            break;
+        default:
+            c->failed = true; /* unknown, so its end is too */
+            return;
+        }
+    }
+    br2_cursor_skip(c, (size_t)size);
+}
+
+/* The offset from the unit's start that a sibling attribute gives; false when it is of a form that
+ * it cannot have. */
+static bool read_sibling(struct check *check, uint64_t form, uint64_t *ret)
+{
+    struct br2_cursor *c = &check->c;
+    switch (form) {
+    case DW_FORM_ref1:
+        *ret = br2_cursor_u8(c);
+        return true;
+    case DW_FORM_ref2:
+        *ret = br2_cursor_u16(c);
+        return true;
+    case DW_FORM_ref4:
+        *ret = br2_cursor_u32(c);
+        return true;
+    case DW_FORM_ref8:
+        *ret = br2_cursor_u64(c);
+        return true;
+    case DW_FORM_ref_udata:
+        *ret = br2_cursor_uleb(c);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Passes the attributes of one DIE; `*ret_sibling` is 0 when it does not say. */
+static bool pass_attributes(struct check *check, const struct abbreviation *abbreviation,
+                            uint64_t *ret_sibling)
+{
+    struct br2_cursor list = check->abbreviations;
+    list.at = list.base + abbreviation->attributes;
+    uint64_t name;
+    uint64_t form;
+    *ret_sibling = 0;
+    while (next_attribute(&list, &name, &form)) {
+        if (form == DW_FORM_indirect) {
+            form = br2_cursor_uleb(&check->c);
+            if (form == DW_FORM_indirect || form == DW_FORM_implicit_const) {
+                return false;
+            }
+        }
+        if (name == DW_AT_sibling) {
+            if (!read_sibling(check, form, ret_sibling)) {
+                return false;
+            }
+        } else {
+            skip_value(check, form);
+        }
+        if (check->c.failed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Passes all DIEs from the unit's on: each sibling reference must lead to the end of the DIE. */
+static bool pass_entries(struct check *check)
+{
+    uint64_t siblings[BR2_DIE_DEPTH_MAX];
+    size_t depth = 0;
+    struct br2_cursor *c = &check->c;
+    do {
+        uint64_t sibling = 0;
+        uint64_t code = br2_cursor_uleb(c);
+        if (c->failed) {
+            return false;
+        }
+        if (code == 0) {
+            if (depth == 0) {
+                continue;
+            }
+            sibling = siblings[--depth];
+        } else {
+            const struct abbreviation *abbreviation = find(check, code);
+            if (abbreviation == NULL || !pass_attributes(check, abbreviation, &sibling)) {
+                return false;
+            }
+            if (abbreviation->has_children) {
+                if (depth == BR2_DIE_DEPTH_MAX) {
+                    return false;
+                }
+                siblings[depth++] = sibling;
+                continue;
+            }
+        }
+        if (sibling != 0 && sibling != br2_cursor_offset(c)) {
+            return false;
+        }
+    } while (br2_cursor_left(c) > 0);
+    return true;
+}
+
+/* Reads the unit's header; `unit_offset` is the header's place in the section. */
+static bool read_header(struct check *check, const uint8_t *bytes, size_t size,
+                        uint64_t *ret_abbreviations)
+{
+    struct br2_cursor *c = &check->c;
+    *c = br2_cursor_make(bytes, size, check->debug->elf.big_endian);
+    uint64_t length = br2_cursor_u32(c);
+    check->offset_size = 4;
+    if (length == UINT32_MAX) {
+        length = br2_cursor_u64(c);
+        check->offset_size = 8;
+    }
+    if (c->failed || length > br2_cursor_left(c)) {
+        return false;
+    }
+    c->end = c->at + length;
+    check->version = br2_cursor_u16(c);
+    if (check->version >= 5) {
+        br2_cursor_u8(c); /* type */
+        check->address_size = br2_cursor_u8(c);
+    }
+    *ret_abbreviations = check->offset_size == 8 ? br2_cursor_u64(c) : br2_cursor_u32(c);
+    if (check->version < 5) {
+        check->address_size = br2_cursor_u8(c);
+    }
+    return !c->failed && check->version >= 2 && check->version <= 5;
+}
+
+bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit)
+{
+    struct check check = {.debug = debug};
+    Dwarf_Die die = unit->body;
+    size_t size;
+    const uint8_t *bytes = br2_debug_bytes_around(&die, die.addr, &size);
+    Dwarf_Off inside = dwarf_cuoffset(&die);
+    size_t die_at = bytes != NULL ? (size_t)((const uint8_t *)die.addr - bytes) : 0;
+    if (bytes == NULL || inside > die_at) {
+        return false;
+    }
+    size_t start = die_at - (size_t)inside;
+    uint64_t offset;
+    size_t abbreviations_size;
+    const uint8_t *abbreviations =
+        abbreviation_section(dwarf_getelf(dwarf_cu_getdwarf(die.cu)), &abbreviations_size);
+    check.abbreviations = br2_cursor_make(abbreviations, abbreviations_size, debug->elf.big_endian);
+    bool sound = read_header(&check, bytes + start, size - start, &offset) &&
+                 inside >= br2_cursor_offset(&check.c) &&
+                 inside <= (size_t)(check.c.end - check.c.base) &&
+                 read_abbreviations(&check, offset);
+    if (sound) {
+        check.c.at = check.c.base + inside;
+        sound = pass_entries(&check);
+    }
+    br2_free(check.items);
+    return sound;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the files of debug_*.c share. */
+#ifndef BR2_IMAGE_DEBUG_PRIVATE_H
+#define BR2_IMAGE_DEBUG_PRIVATE_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "base/mem.h"
+#include "image/debug.h"
+#include "image/elf_file.h"
+#include "image/image_private.h"
+
+/* Not in the dwarf.h of older elfutils; LLVM and GCC 16 write it. */
+#define BR2_AT_GNU_DISCRIMINATOR 0x2136
+
+/* Deeper nesting of DIEs than any compiler makes; a guard for what walks them. */
+#define BR2_DIE_DEPTH_MAX 256
+
+/* Address intervals that may overlap; those of `item`. */
+struct br2_interval {
+    uint64_t start, end;
+    uint64_t max_end; /* of this and all before it, once sorted */
+    uint32_t item;
+};
+struct br2_interval_list {
+    struct br2_interval *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+bool br2_interval_add(struct br2_interval_list *list, uint64_t start, uint64_t end, uint32_t item);
+/* Sorts by start, then the longer first, then by item. */
+void br2_interval_sort(struct br2_interval_list *list);
+/* Index of the last interval before `below` that contains `address`, or SIZE_MAX. Start with
+ * SIZE_MAX to get the innermost, go on with the last result for those around it. */
+size_t br2_interval_find(const struct br2_interval_list *list, uint64_t address, size_t below);
+
+struct br2_line_row {
+    uint64_t address;
+    uint32_t line;
+    uint32_t discriminator;
+};
+/* Rows [first, first + count) describe [start, end). */
+struct br2_line_sequence {
+    uint64_t start, end;
+    size_t first, count;
+};
+struct br2_line_table {
+    struct br2_line_row *rows; /* owned */
+    size_t row_count;
+    size_t row_capacity;
+    struct br2_line_sequence *sequences; /* owned; sorted, disjoint */
+    size_t sequence_count;
+    size_t sequence_capacity;
+};
+
+/*
+ * Reads the line program at `offset` of .debug_line. Sequences that do not start in the image's
+ * code (what the linker threw away) are left out; of rows with the same address the last counts.
+ * BR2PGO_CORRUPT when it is broken; BR2PGO_NO_MEMORY.
+ */
+int br2_line_table_read(struct br2_line_table *table, const struct br2_image *image,
+                        const uint8_t *section, size_t size, uint64_t offset,
+                        struct br2pgo_error *err);
+void br2_line_table_done(struct br2_line_table *table);
+/* Index of the first sequence that ends behind `address`. */
+size_t br2_line_table_sequence(const struct br2_line_table *table, uint64_t address);
+
+struct br2_unit_function {
+    Dwarf_Die die;
+    struct br2_debug_function *built; /* owned; NULL until asked for */
+    bool broken;
+};
+
+struct br2_unit {
+    Dwarf_Die die;  /* of the unit in the file: has ranges and lines */
+    Dwarf_Die body; /* where the functions are: `die`, or the unit of the .dwo file */
+    const char *producer;
+    uint32_t language;
+    bool skeleton;
+    bool has_code;
+    bool loaded; /* the functions */
+    bool lines_loaded;
+    bool broken;
+    struct br2_unit_function *functions; /* owned; in DIE order */
+    size_t function_count;
+    size_t function_capacity;
+    struct br2_interval_list ranges; /* item: index into functions */
+    struct br2_line_table lines;
+};
+
+struct br2_debug {
+    const struct br2_image *image;
+    char *path;
+    struct br2_elf elf;
+    Dwarf *dwarf;
+    struct br2_unit *units;
+    size_t unit_count;
+    size_t unit_capacity;
+    struct br2_interval_list ranges; /* item: index into units */
+    size_t broken_units;
+    size_t budget; /* steps left, so that a small hostile file cannot make much work */
+    struct br2_debug_quality quality;
+};
+
+/* Fills units and ranges. BR2PGO_NO_MEMORY. */
+int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err);
+void br2_debug_units_done(struct br2_debug *debug);
+/* Makes the table of functions, or the line table, of a unit that has none yet; a broken unit is
+ * marked and counted. BR2PGO_NO_MEMORY. */
+int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err);
+int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err);
+void br2_debug_unit_is_broken(struct br2_debug *debug, struct br2_unit *unit);
+
+/* Takes one step from the budget. */
+bool br2_debug_spend(struct br2_debug *debug);
+
+/* Adds the address ranges of `die` that are in the image's code, and says where the first one
+ * listed starts (`ret_first` may be NULL). False when memory runs out. */
+bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interval_list *list,
+                      uint32_t item, uint64_t *ret_first);
+
+/*
+ * Whether the DIEs of [start, end) of a unit can be walked: known abbreviations and forms,
+ * everything inside the unit, every sibling reference forward. libdw takes the last two for
+ * granted.
+ */
+bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit);
+
+/* The bytes of the section (of the file that `die` is in) that `at` points into; NULL: into none.
+ */
+const uint8_t *br2_debug_bytes_around(Dwarf_Die *die, const void *at, size_t *ret_size);
+
+/* Builds the scopes and locations of a function. 1 when its DIEs are broken; BR2PGO_NO_MEMORY. */
+int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *die,
+                    struct br2_debug_function **ret, struct br2pgo_error *err);
+void br2_debug_function_free(struct br2_debug_function *function);
+
+/* Attributes, also through DW_AT_abstract_origin and DW_AT_specification. */
+void br2_debug_describe(Dwarf_Die *die, struct br2_scope *scope);
+const char *br2_debug_name(Dwarf_Die *die);
+/* A string attribute whose end was checked; NULL when there is none. */
+const char *br2_debug_string(Dwarf_Die *die, unsigned name);
+bool br2_debug_number(Dwarf_Die *die, unsigned name, uint64_t *ret);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compilation units and their functions: which unit has an address, and which function of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/debug_private.h"
+
+bool br2_debug_spend(struct br2_debug *debug)
+{
+    if (debug->budget == 0) {
+        return false;
+    }
+    debug->budget--;
+    return true;
+}
+
+void br2_debug_unit_is_broken(struct br2_debug *debug, struct br2_unit *unit)
+{
+    if (!unit->broken) {
+        unit->broken = true;
+        debug->broken_units++;
+    }
+}
+
+bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interval_list *list,
+                      uint32_t item, uint64_t *ret_first)
+{
+    ptrdiff_t offset = 0;
+    Dwarf_Addr base;
+    Dwarf_Addr start;
+    Dwarf_Addr end;
+    bool first = true;
+    while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0 &&
+           br2_debug_spend(debug)) {
+        /* Code that the linker threw away is at 0, 1 or -1: not in an executable section. */
+        if (start >= end || br2_image_area_at(debug->image, start) == NULL) {
+            continue;
+        }
+        if (!br2_interval_add(list, start, end, item)) {
+            return false;
+        }
+        if (first && ret_first != NULL) {
+            *ret_first = start;
+        }
+        first = false;
+    }
+    return true;
+}
+
+static int add_unit(struct br2_debug *debug, const Dwarf_Die *die, bool skeleton,
+                    struct br2pgo_error *err)
+{
+    if (!br2_grow(&debug->units, &debug->unit_capacity, debug->unit_count, sizeof *debug->units)) {
+        return br2_fail_memory(err);
+    }
+    struct br2_unit *unit = &debug->units[debug->unit_count];
+    *unit = (struct br2_unit){.die = *die, .body = *die, .producer = "", .skeleton = skeleton};
+    const char *producer = br2_debug_string(&unit->die, DW_AT_producer);
+    unit->producer = producer != NULL ? producer : "";
+    uint64_t language;
+    if (br2_debug_number(&unit->die, DW_AT_language, &language)) {
+        unit->language = (uint32_t)language;
+    }
+    size_t before = debug->ranges.count;
+    if (!br2_debug_ranges(debug, &unit->die, &debug->ranges, (uint32_t)debug->unit_count, NULL)) {
+        return br2_fail_memory(err);
+    }
+    unit->has_code = debug->ranges.count > before;
+    debug->unit_count++;
+    return 0;
+}
+
+/* A unit that does not say where its code is may still have some: its functions say so. */
+static int ranges_from_functions(struct br2_debug *debug, struct br2_unit *unit, uint32_t item,
+                                 struct br2pgo_error *err)
+{
+    int status = br2_debug_load_unit(debug, unit, err);
+    for (size_t i = 0; status == 0 && i < unit->ranges.count; i++) {
+        const struct br2_interval *range = &unit->ranges.items[i];
+        if (!br2_interval_add(&debug->ranges, range->start, range->end, item)) {
+            status = br2_fail_memory(err);
+        }
+    }
+    unit->has_code = unit->ranges.count > 0;
+    return status;
+}
+
+static int collect_units(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_CU *next = NULL;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die die;
+    int more;
+    while ((more = dwarf_get_units(debug->dwarf, cu, &next, &version, &type, &die, NULL)) == 0 &&
+           debug->unit_count < UINT32_MAX) {
+        bool skeleton = type == DW_UT_skeleton;
+        bool wanted = type == DW_UT_compile || skeleton;
+        if (wanted &&
+            (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)) {
+            int status = add_unit(debug, &die, skeleton, err);
+            if (status != 0) {
+                return status;
+            }
+        }
+        cu = next;
+    }
+    if (more < 0) {
+        debug->broken_units++; /* where the next one would start is unknown */
+    }
+    return 0;
+}
+
+int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    int status = collect_units(debug, err);
+    for (size_t i = 0; status == 0 && i < debug->unit_count; i++) {
+        Dwarf_Attribute attribute;
+        struct br2_unit *unit = &debug->units[i];
+        bool says = dwarf_attr(&unit->die, DW_AT_ranges, &attribute) != NULL ||
+                    dwarf_attr(&unit->die, DW_AT_high_pc, &attribute) != NULL;
+        if (!unit->has_code && !says) {
+            status = ranges_from_functions(debug, unit, (uint32_t)i, err);
+        }
+    }
+    br2_interval_sort(&debug->ranges);
+    return status;
+}
+
+static int add_function(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *die,
+                        struct br2pgo_error *err)
+{
+    size_t before = unit->ranges.count;
+    if (!br2_debug_ranges(debug, die, &unit->ranges, (uint32_t)unit->function_count, NULL)) {
+        return br2_fail_memory(err);
+    }
+    if (unit->ranges.count == before) {
+        return 0; /* a declaration, an abstract instance, or thrown away */
+    }
+    if (!br2_grow(&unit->functions, &unit->function_capacity, unit->function_count,
+                  sizeof *unit->functions)) {
+        return br2_fail_memory(err);
+    }
+    unit->functions[unit->function_count++] = (struct br2_unit_function){.die = *die};
+    return 0;
+}
+
+/* What can have a function in it. */
+static bool may_hold_functions(int tag)
+{
+    switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_common_block:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Walks all DIEs that can hold functions; 1 when the unit is broken. */
+static int walk(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
+{
+    Dwarf_Die stack[BR2_DIE_DEPTH_MAX];
+    size_t depth = 0;
+    int more = dwarf_child(&unit->body, &stack[0]);
+    if (more != 0) {
+        return more < 0;
+    }
+    for (;;) {
+        Dwarf_Die *die = &stack[depth];
+        if (!br2_debug_spend(debug)) {
+            return 1;
+        }
+        int tag = dwarf_tag(die);
+        if (tag == DW_TAG_subprogram) {
+            int status = add_function(debug, unit, die, err);
+            if (status != 0) {
+                return status;
+            }
+        }
+        if (may_hold_functions(tag) && depth + 1 < BR2_DIE_DEPTH_MAX &&
+            dwarf_child(die, &stack[depth + 1]) == 0) {
+            depth++;
+            continue;
+        }
+        while ((more = dwarf_siblingof(&stack[depth], &stack[depth])) == 1 && depth > 0) {
+            depth--;
+        }
+        if (more != 0) {
+            return more < 0;
+        }
+    }
+}
+
+/* The functions of a split unit are in another file, which may be missing. */
+static bool find_body(struct br2_unit *unit)
+{
+    Dwarf_Die split;
+    if (!unit->skeleton) {
+        return true;
+    }
+    if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) != 0 ||
+        split.addr == NULL || dwarf_tag(&split) != DW_TAG_compile_unit) {
+        return false;
+    }
+    unit->body = split;
+    return true;
+}
+
+int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
+{
+    if (unit->loaded) {
+        return 0;
+    }
+    unit->loaded = true;
+    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit)) {
+        br2_debug_unit_is_broken(debug, unit);
+        return 0;
+    }
+    int status = walk(debug, unit, err);
+    if (status < 0) {
+        return status;
+    }
+    if (status > 0) {
+        br2_debug_unit_is_broken(debug, unit);
+    }
+    br2_interval_sort(&unit->ranges);
+    return 0;
+}
+
+int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
+{
+    if (unit->lines_loaded) {
+        return 0;
+    }
+    unit->lines_loaded = true;
+    uint64_t offset;
+    if (!br2_debug_number(&unit->die, DW_AT_stmt_list, &offset)) {
+        return 0;
+    }
+    const struct br2_elf_section *section = br2_elf_section(&debug->elf, ".debug_line");
+    if (section == NULL) {
+        section = br2_elf_section(&debug->elf, ".zdebug_line");
+    }
+    size_t size;
+    const uint8_t *bytes = br2_elf_section_bytes(section, &size);
+    int status = br2_line_table_read(&unit->lines, debug->image, bytes, size, offset, NULL);
+    if (status == BR2PGO_NO_MEMORY) {
+        return br2_fail_memory(err);
+    }
+    if (status != 0) {
+        br2_debug_unit_is_broken(debug, unit);
+    }
+    return 0;
+}
+
+void br2_debug_units_done(struct br2_debug *debug)
+{
+    for (size_t i = 0; i < debug->unit_count; i++) {
+        struct br2_unit *unit = &debug->units[i];
+        for (size_t k = 0; k < unit->function_count; k++) {
+            br2_debug_function_free(unit->functions[k].built);
+        }
+        br2_free(unit->functions);
+        br2_free(unit->ranges.items);
+        br2_line_table_done(&unit->lines);
+    }
+    br2_free(debug->units);
+    br2_free(debug->ranges.items);
+}
