@@ -242,6 +242,9 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     }
     counting->stats.samples++;
     counting->stats.records += sample->count;
+    if (sample->count > counting->stats.depth) {
+        counting->stats.depth = sample->count;
+    }
     count_records(counting, sample, space, &batch);
     flush(counting->traces, &batch);
     if (counting->timings != NULL) {

@@ -54,6 +54,7 @@ void br2_trace_table_done(struct br2_trace_table *table);
 struct br2_count_stats {
     uint64_t samples;
     uint64_t records;
+    uint64_t depth;        /* records in the longest history */
     uint64_t wrong_path;   /* records of a speculation that was cancelled, dropped */
     uint64_t empty;        /* {0,0}: ends the history */
     uint64_t stale;        /* older than a {0,0}, dropped */

@@ -73,8 +73,14 @@ void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *fo
 int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,
                  uint64_t total, struct br2pgo_error *err);
 
-/* read.c: opens a recording and counts its traces, folded. */
-int br2_read_recording(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+/* read.c: opens a recording and follows its address spaces ... */
+int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                       struct br2pgo_error *err);
+/* ... counts its traces, folded ... */
+int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                        struct br2pgo_error *err);
+/* ... or does both, and refuses what cannot become a profile. */
+int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err);
 void br2_recording_done(struct br2_recording *recording);
 

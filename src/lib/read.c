@@ -71,7 +71,8 @@ static int check_branch_mode(const struct br2_recording *recording,
     return 0;
 }
 
-static bool wanted(const struct br2pgo_conversion *conversion, const struct br2_event_info *event)
+static bool is_wanted(const struct br2pgo_conversion *conversion,
+                      const struct br2_event_info *event)
 {
     return conversion->options.event == NULL || strcmp(conversion->options.event, event->name) == 0;
 }
@@ -129,38 +130,77 @@ static int count_event(struct sample_user *reading, size_t number, struct br2pgo
 {
     struct br2_recording *recording = reading->recording;
     recording->event_samples += br2_input_info(recording->input)->events[number].samples;
-    return br2_input_read_samples(recording->input, number, take_sample, reading, err);
+    int rc = br2_input_read_samples(recording->input, number, take_sample, reading, err);
+    recording->stats = reading->counting.stats;
+    return rc;
 }
 
-static int count_events(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+/* Adds up, per image, the branch records that start in it. */
+static int count_sources(struct br2_recording *recording, struct br2pgo_error *err)
+{
+    size_t count = br2_spaces_dsos(recording->spaces)->count;
+    recording->sources = br2_calloc(count, sizeof *recording->sources);
+    recording->is_image = br2_calloc(count, sizeof *recording->is_image);
+    if (recording->sources == NULL || recording->is_image == NULL) {
+        return br2_fail_memory(err);
+    }
+    const struct br2_trace_table *table = &recording->folded.traces;
+    for (size_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i].count != 0) {
+            uint32_t dso = br2_folded_pair(&recording->folded, table->slots[i].space).from;
+            if (dso < count) {
+                recording->sources[dso] += table->slots[i].count;
+            }
+        }
+    }
+    return 0;
+}
+
+int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(recording->input);
     struct sample_user reading = {.conversion = conversion, .recording = recording};
     reading.counting.traces = &recording->live;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < info->event_count; i++) {
+        if (is_wanted(conversion, &info->events[i]) && info->events[i].samples != 0 &&
+            info->events[i].has_branch_stacks) {
+            rc = count_event(&reading, i, err);
+        }
+    }
+    if (rc == 0) {
+        rc = br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
+    }
+    br2_trace_table_done(&recording->live);
+    return rc != 0 ? rc : count_sources(recording, err);
+}
+
+/* Refuses what cannot become a profile before it is counted. */
+static int check_events(const struct br2pgo_conversion *conversion,
+                        const struct br2_recording *recording, struct br2pgo_error *err)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
     bool named = false;
     bool useful = false;
     for (size_t i = 0; i < info->event_count; i++) {
         const struct br2_event_info *event = &info->events[i];
-        named = named || wanted(conversion, event);
-        if (!wanted(conversion, event) || !event->has_branch_stacks || event->samples == 0) {
+        if (!is_wanted(conversion, event)) {
             continue;
         }
-        useful = true;
-        int rc = check_branch_mode(recording, event, err);
-        rc = rc != 0 ? rc : count_event(&reading, i, err);
-        recording->stats = reading.counting.stats;
-        if (rc != 0) {
-            return rc;
+        named = true;
+        if (event->has_branch_stacks && event->samples != 0) {
+            useful = true;
+            int rc = check_branch_mode(recording, event, err);
+            if (rc != 0) {
+                return rc;
+            }
         }
     }
     if (!named && conversion->options.event != NULL) {
         return refuse_event(conversion, recording, info, err);
     }
-    if (!useful || reading.counting.stats.records == 0) {
-        return refuse_without_branches(recording, info, err);
-    }
-    return br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
+    return useful ? 0 : refuse_without_branches(recording, info, err);
 }
 
 static void note_damage(struct br2pgo_conversion *conversion, const struct br2_recording *recording)
@@ -204,28 +244,7 @@ static void note_damage(struct br2pgo_conversion *conversion, const struct br2_r
     }
 }
 
-/* Adds up, per image, the branch records that start in it. */
-static int count_sources(struct br2_recording *recording, struct br2pgo_error *err)
-{
-    size_t count = br2_spaces_dsos(recording->spaces)->count;
-    recording->sources = br2_calloc(count, sizeof *recording->sources);
-    recording->is_image = br2_calloc(count, sizeof *recording->is_image);
-    if (recording->sources == NULL || recording->is_image == NULL) {
-        return br2_fail_memory(err);
-    }
-    const struct br2_trace_table *table = &recording->folded.traces;
-    for (size_t i = 0; i < table->slot_count; i++) {
-        if (table->slots[i].count != 0) {
-            uint32_t dso = br2_folded_pair(&recording->folded, table->slots[i].space).from;
-            if (dso < count) {
-                recording->sources[dso] += table->slots[i].count;
-            }
-        }
-    }
-    return 0;
-}
-
-int br2_read_recording(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
     int rc = br2_input_open(recording->path, &recording->input, err);
@@ -244,8 +263,22 @@ int br2_read_recording(struct br2pgo_conversion *conversion, struct br2_recordin
     if (rc == 0) {
         const struct br2_recording_info *info = br2_input_info(recording->input);
         br2_dsos_apply_table(br2_spaces_dsos(recording->spaces), info->images, info->image_count);
-        rc = count_events(conversion, recording, err);
     }
-    br2_trace_table_done(&recording->live);
-    return rc != 0 ? rc : count_sources(recording, err);
+    return rc;
+}
+
+int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                       struct br2pgo_error *err)
+{
+    int rc = br2_recording_open(conversion, recording, err);
+    if (rc == 0) {
+        rc = check_events(conversion, recording, err);
+    }
+    if (rc == 0) {
+        rc = br2_recording_count(conversion, recording, err);
+    }
+    if (rc == 0 && recording->stats.records == 0) {
+        rc = refuse_without_branches(recording, br2_input_info(recording->input), err);
+    }
+    return rc;
 }

@@ -13,6 +13,9 @@
  * with -g1 has nearly all of them there. */
 #define UNDECLARED_MAX 0.1
 
+/* So many functions without one discriminator between them were not built to have any. */
+#define TELLING_FUNCTIONS 20
+
 static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     struct br2_flow_source *sources = br2_calloc(conversion->recording_count, sizeof *sources);
@@ -134,7 +137,7 @@ static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_err
         return refuse_debug(conversion, "has no debug information for any function that ran",
                             "build it with -g, or give its debug file with --debug-binary", err);
     }
-    if (stats->discriminators == 0 && stats->llvm) {
+    if (stats->discriminators == 0 && stats->llvm && stats->functions >= TELLING_FUNCTIONS) {
         br2_note(conversion, true,
                  "'%s' has no discriminators: several blocks on one line count as one; build it "
                  "with -fdebug-info-for-profiling",
@@ -175,7 +178,7 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
-        rc = br2_read_recording(conversion, &conversion->recordings[i], err);
+        rc = br2_recording_read(conversion, &conversion->recordings[i], err);
     }
     if (rc == 0) {
         rc = br2_choose_image(conversion, err);

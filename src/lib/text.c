@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lib/text.h"
+
+int br2_take_text(int rc, struct br2_buf *buf, char **ret, struct br2pgo_error *err)
+{
+    br2_buf_u8(buf, '\0');
+    if (rc == 0 && buf->failed) {
+        rc = br2_fail_memory(err);
+    }
+    if (rc != 0) {
+        br2_buf_done(buf);
+        return rc;
+    }
+    *ret = (char *)buf->bytes;
+    return 0;
+}
