@@ -112,6 +112,72 @@ static int collect_units(struct br2_debug *debug, struct br2pgo_error *err)
     return 0;
 }
 
+/* Index of the unit whose DIE is at `offset`, or SIZE_MAX. */
+static size_t unit_of(const struct br2_debug *debug, Dwarf_Off offset)
+{
+    size_t low = 0;
+    size_t high = debug->unit_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf_dieoffset(&debug->units[middle].die) < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < debug->unit_count && dwarf_dieoffset(&debug->units[low].die) == offset;
+    return found ? low : SIZE_MAX;
+}
+
+/* An entry of .debug_aranges that is code of a unit that does not know it. */
+static bool missing_range(const struct br2_debug *debug, Dwarf_Arange *arange,
+                          struct br2_interval *ret)
+{
+    Dwarf_Addr start;
+    Dwarf_Word length;
+    Dwarf_Off offset;
+    if (arange == NULL || dwarf_getarangeinfo(arange, &start, &length, &offset) != 0 ||
+        length == 0 || length > UINT64_MAX - start ||
+        br2_image_area_at(debug->image, start) == NULL ||
+        br2_interval_find(&debug->ranges, start, SIZE_MAX) != SIZE_MAX) {
+        return false;
+    }
+    size_t unit = unit_of(debug, offset);
+    *ret = (struct br2_interval){.start = start, .end = start + length, .item = (uint32_t)unit};
+    return unit != SIZE_MAX;
+}
+
+/* .debug_aranges, where the units leave code out: DWARF 2 has no way to say that a unit has two
+ * stretches of code. */
+static int ranges_from_table(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    Dwarf_Aranges *table;
+    size_t count;
+    struct br2_interval_list more = {0};
+    if (dwarf_getaranges(debug->dwarf, &table, &count) != 0) {
+        return 0;
+    }
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        struct br2_interval range;
+        if (!missing_range(debug, dwarf_onearange(table, i), &range)) {
+            continue;
+        }
+        debug->units[range.item].has_code = true;
+        if (!br2_interval_add(&more, range.start, range.end, range.item)) {
+            status = br2_fail_memory(err);
+        }
+    }
+    for (size_t i = 0; status == 0 && i < more.count; i++) {
+        const struct br2_interval *range = &more.items[i];
+        if (!br2_interval_add(&debug->ranges, range->start, range->end, range->item)) {
+            status = br2_fail_memory(err);
+        }
+    }
+    br2_free(more.items);
+    return status;
+}
+
 int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err)
 {
     int status = collect_units(debug, err);
@@ -125,6 +191,10 @@ int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err)
         }
     }
     br2_interval_sort(&debug->ranges);
+    if (status == 0) {
+        status = ranges_from_table(debug, err);
+        br2_interval_sort(&debug->ranges);
+    }
     return status;
 }
 

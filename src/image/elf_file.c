@@ -2,7 +2,9 @@
 /* Opening an ELF file and finding its sections. */
 #include "image/elf_file.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -91,22 +93,30 @@ static int read_sections(struct br2_elf *elf, const char *path, struct br2pgo_er
     return 0;
 }
 
-/* Relocations are written into the bytes, which the mapping of a file does not allow. */
-static int copy_bytes(struct br2_elf *elf, struct br2pgo_error *err)
+/* Relocating writes into the bytes, and libelf into section headers when it decompresses: then the
+ * pages become private copies. Bytes that were read, not mapped, are writable as they are. */
+static int make_writable(const struct br2_elf *elf, const char *path, struct br2pgo_error *err)
 {
-    elf->copy = br2_alloc(elf->size);
-    if (elf->copy == NULL) {
-        return br2_fail_memory(err);
+    void *bytes = (void *)(uintptr_t)elf->bytes;
+    if (elf->file.mapped && mprotect(bytes, elf->size, PROT_READ | PROT_WRITE) != 0) {
+        return br2_fail_io(err, "map", path, errno);
     }
-    memcpy(elf->copy, elf->bytes, elf->size);
-    br2_file_close(&elf->file);
-    elf->bytes = elf->copy;
     return 0;
+}
+
+static bool has_compressed_section(const struct br2_elf *elf)
+{
+    for (size_t i = 1; i < elf->section_count; i++) {
+        if ((elf->sections[i].flags & SHF_COMPRESSED) != 0 ||
+            strncmp(elf->sections[i].name, ".zdebug_", 8) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err)
 {
-    /* libelf takes a plain pointer but does not write to what is only read. */
     elf->elf = elf_memory((char *)(uintptr_t)elf->bytes, elf->size);
     if (elf->elf == NULL || elf_kind(elf->elf) != ELF_K_ELF) {
         return not_elf(elf, path, err);
@@ -123,16 +133,6 @@ static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err
     return 0;
 }
 
-static bool is_relocatable(const uint8_t *bytes, size_t size)
-{
-    if (size < sizeof(Elf64_Ehdr) || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
-        return false;
-    }
-    bool little = bytes[EI_DATA] == ELFDATA2LSB;
-    const uint8_t *type = bytes + offsetof(Elf64_Ehdr, e_type);
-    return type[little ? 0 : 1] == ET_REL && type[little ? 1 : 0] == 0;
-}
-
 static int open_file(struct br2_elf *elf, const char *path, bool relocate, struct br2pgo_error *err)
 {
     *elf = (struct br2_elf){0};
@@ -146,15 +146,13 @@ static int open_file(struct br2_elf *elf, const char *path, bool relocate, struc
     if (elf->size == 0) {
         return not_elf(elf, path, err);
     }
-    bool relocatable = relocate && is_relocatable(elf->bytes, elf->size);
-    if (relocatable) {
-        status = copy_bytes(elf, err);
-    }
-    if (status == 0) {
-        status = begin(elf, path, err);
-    }
+    status = begin(elf, path, err);
     if (status == 0) {
         status = read_sections(elf, path, err);
+    }
+    bool relocatable = elf->header.e_type == ET_REL && relocate;
+    if (status == 0 && relocate && (relocatable || has_compressed_section(elf))) {
+        status = make_writable(elf, path, err);
     }
     if (status == 0 && relocatable) {
         status = br2_elf_relocate(elf, err);
@@ -180,7 +178,6 @@ void br2_elf_close(struct br2_elf *elf)
     br2_free(elf->sections);
     br2_arena_done(&elf->names);
     br2_free(elf->unresolved);
-    br2_free(elf->copy);
     br2_file_close(&elf->file);
     *elf = (struct br2_elf){0};
 }

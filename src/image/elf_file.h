@@ -28,7 +28,6 @@ struct br2_elf_section {
 
 struct br2_elf {
     struct br2_file file;
-    uint8_t *copy; /* owned; a relocatable file's bytes, where relocations are applied */
     const uint8_t *bytes;
     size_t size;
     Elf *elf;
