@@ -14,7 +14,7 @@ target_compile_options(br2pgo_flags INTERFACE
   -Wvla -Wformat=2 -Wnull-dereference -Wcast-qual -Wwrite-strings -Wundef -Wimplicit-fallthrough
   -Wpointer-arith -Wold-style-definition -Wmissing-field-initializers)
 # Known to one of them.
-foreach(flag -Wcast-align=strict -Wduplicated-cond -Wlogical-op -Wconditional-uninitialized -Wcomma)
+foreach(flag -Wcast-align=strict -Wduplicated-cond -Wlogical-op -Wcomma)
   string(MAKE_C_IDENTIFIER "BR2PGO_HAS${flag}" has)
   check_c_compiler_flag(${flag} ${has})
   if(${has})
