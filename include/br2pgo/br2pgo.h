@@ -109,10 +109,16 @@ BR2PGO_API int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_er
  * compared, and only when all are complete are they moved into place. */
 BR2PGO_API int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
+enum br2pgo_note_kind {
+    BR2PGO_NOTE_DETAIL = 0,  /* of interest to who looks closely */
+    BR2PGO_NOTE_CHOICE = 1,  /* something was chosen for the user */
+    BR2PGO_NOTE_WARNING = 2, /* the result may be less than hoped for */
+};
+
 /* What a run found worth saying, in order: one line each, e.g. which image was chosen, that a
- * recording was cut short. NULL behind the last. */
+ * recording was cut short. NULL behind the last. `*ret_kind` is an enum br2pgo_note_kind. */
 BR2PGO_API const char *br2pgo_note(const struct br2pgo_conversion *conversion, size_t index,
-                                   int *ret_is_warning);
+                                   int *ret_kind);
 
 /* Path of the image in use; NULL before it was chosen. */
 BR2PGO_API const char *br2pgo_image_path(const struct br2pgo_conversion *conversion);
@@ -138,14 +144,25 @@ BR2PGO_API int br2pgo_report_json(const struct br2pgo_conversion *conversion, ch
 BR2PGO_API int br2pgo_inspect(const char *recording, int json, char **ret,
                               struct br2pgo_error *err);
 
+/* Members of struct br2pgo_output_options, and the symbol list, that a format has a place for. */
+#define BR2PGO_CAN_COMPRESS    1u
+#define BR2PGO_CAN_MD5         2u
+#define BR2PGO_CAN_SYMBOL_LIST 4u
+#define BR2PGO_CAN_PARTIAL     8u
+
 struct br2pgo_format {
     const char *name;
     const char *description;
     const char *suffix; /* the usual one; NULL: only by name */
     int binary;         /* not for a terminal */
+    unsigned can;       /* BR2PGO_CAN_* */
 };
-/* The formats of outputs, by number from 0 on; returns 0 where there is one. */
+/* The formats of outputs, by number from 0 on; BR2PGO_INVALID behind the last. */
 BR2PGO_API int br2pgo_format_info(size_t index, struct br2pgo_format *ret);
+/* The format of an output: by name, or, where that is NULL, by the path's suffix. BR2PGO_INVALID
+ * with the list of formats as hint. */
+BR2PGO_API int br2pgo_format_of(const char *path, const char *name, struct br2pgo_format *ret,
+                                struct br2pgo_error *err);
 
 BR2PGO_API void br2pgo_free(void *block);
 BR2PGO_API const char *br2pgo_version(void);

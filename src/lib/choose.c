@@ -298,13 +298,13 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
         return refuse_image(conversion, candidates, err);
     }
     if (matching.best == MATCH_NAME) {
-        br2_note(conversion, true,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s' is taken for the recorded '%s' by its name and code segments: there is no "
                  "build-id to compare",
                  conversion->image_path, matching.dso->path);
     }
-    br2_note(conversion, false, "image: '%s', %.1f %% of the branch records that lie in files",
-             conversion->image_path,
+    br2_note(conversion, conversion->image_chosen ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
+             "image: '%s', %.1f %% of the branch records that lie in files", conversion->image_path,
              100.0 * (double)matching.records / (double)candidates->records);
     return 0;
 }

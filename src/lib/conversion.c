@@ -8,6 +8,11 @@
 
 #include "base/mem.h"
 
+_Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
+                   BR2_CAN_SYMBOL_LIST == BR2PGO_CAN_SYMBOL_LIST &&
+                   BR2_CAN_PARTIAL == BR2PGO_CAN_PARTIAL,
+               "the public numbers are those of the converters");
+
 const char *br2pgo_version(void)
 {
     return BR2PGO_VERSION;
@@ -246,7 +251,8 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
     return 0;
 }
 
-void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *format, ...)
+void br2_note(struct br2pgo_conversion *conversion, enum br2pgo_note_kind kind, const char *format,
+              ...)
 {
     char text[2048];
     va_list args;
@@ -259,18 +265,16 @@ void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *fo
         br2_free(copy);
         return;
     }
-    conversion->notes[conversion->note_count++] =
-        (struct br2_note){.text = copy, .warning = warning};
+    conversion->notes[conversion->note_count++] = (struct br2_note){.text = copy, .kind = kind};
 }
 
-const char *br2pgo_note(const struct br2pgo_conversion *conversion, size_t index,
-                        int *ret_is_warning)
+const char *br2pgo_note(const struct br2pgo_conversion *conversion, size_t index, int *ret_kind)
 {
     if (index >= conversion->note_count) {
         return NULL;
     }
-    if (ret_is_warning != NULL) {
-        *ret_is_warning = conversion->notes[index].warning;
+    if (ret_kind != NULL) {
+        *ret_kind = (int)conversion->notes[index].kind;
     }
     return conversion->notes[index].text;
 }
@@ -290,18 +294,35 @@ int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, 
     return br2_fail(err, BR2PGO_CANCELLED, "stopped while %s", phase);
 }
 
+static struct br2pgo_format describe_format(const struct br2_format *format)
+{
+    return (struct br2pgo_format){
+        .name = format->name,
+        .description = format->description,
+        .suffix = format->suffixes[0],
+        .binary = format->binary,
+        .can = format->capabilities,
+    };
+}
+
 int br2pgo_format_info(size_t index, struct br2pgo_format *ret)
 {
     for (size_t i = 0; br2_formats[i] != NULL; i++) {
         if (i == index) {
-            *ret = (struct br2pgo_format){
-                .name = br2_formats[i]->name,
-                .description = br2_formats[i]->description,
-                .suffix = br2_formats[i]->suffixes[0],
-                .binary = br2_formats[i]->binary,
-            };
+            *ret = describe_format(br2_formats[i]);
             return 0;
         }
     }
     return BR2PGO_INVALID;
+}
+
+int br2pgo_format_of(const char *path, const char *name, struct br2pgo_format *ret,
+                     struct br2pgo_error *err)
+{
+    const struct br2_format *format;
+    int rc = choose_format(path, name, &format, err);
+    if (rc == 0) {
+        *ret = describe_format(format);
+    }
+    return rc;
 }

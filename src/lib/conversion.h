@@ -38,7 +38,7 @@ struct br2_target {
 
 struct br2_note {
     char *text;
-    bool warning;
+    enum br2pgo_note_kind kind;
 };
 
 struct br2pgo_conversion {
@@ -66,8 +66,8 @@ struct br2pgo_conversion {
 };
 
 /* Adds a note; a note that finds no memory is left out. */
-void br2_note(struct br2pgo_conversion *conversion, bool warning, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void br2_note(struct br2pgo_conversion *conversion, enum br2pgo_note_kind kind, const char *format,
+              ...) __attribute__((format(printf, 3, 4)));
 
 /* Calls the progress function, if there is one. */
 int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,

@@ -212,35 +212,37 @@ static void note_damage(struct br2pgo_conversion *conversion, const struct br2_r
     case BR2_WHOLE:
         break;
     case BR2_UNCLOSED:
-        br2_note(conversion, true,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s' was not closed by its recorder: read to the last whole record, %llu bytes "
                  "after it",
                  path, lost);
         break;
     case BR2_TRUNCATED:
-        br2_note(conversion, true,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s' is cut short: read to the last whole record, %llu bytes are missing or "
                  "unusable",
                  path, lost);
         break;
     case BR2_BROKEN:
-        br2_note(conversion, true,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s' has an impossible record at %llu bytes into its data: the %llu bytes from "
                  "there on were not read",
                  path, (unsigned long long)info->bytes_read, lost);
         break;
     }
     if (info->lost_records != 0) {
-        br2_note(conversion, true, "'%s': the recorder lost %llu records", path,
+        br2_note(conversion, BR2PGO_NOTE_WARNING, "'%s': the recorder lost %llu records", path,
                  (unsigned long long)info->lost_records);
     }
     if (info->malformed_records != 0) {
-        br2_note(conversion, true, "'%s': %llu records contradict their own size, left out", path,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "'%s': %llu records contradict their own size, left out", path,
                  (unsigned long long)info->malformed_records);
     }
     if (info->unknown_event_samples != 0) {
-        br2_note(conversion, true, "'%s': %llu samples are of no event in its header, left out",
-                 path, (unsigned long long)info->unknown_event_samples);
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "'%s': %llu samples are of no event in its header, left out", path,
+                 (unsigned long long)info->unknown_event_samples);
     }
 }
 

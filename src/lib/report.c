@@ -66,7 +66,8 @@ static json_t *notes_json(const struct br2pgo_conversion *conversion)
     json_t *array = json_array();
     for (size_t i = 0; i < conversion->note_count; i++) {
         json_t *object = json_object();
-        json_object_set_new(object, "warning", json_boolean(conversion->notes[i].warning));
+        json_object_set_new(object, "warning",
+                            json_boolean(conversion->notes[i].kind == BR2PGO_NOTE_WARNING));
         json_object_set_new(object, "text", br2_json_string(conversion->notes[i].text));
         json_array_append_new(array, object);
     }

@@ -138,14 +138,15 @@ static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_err
                             "build it with -g, or give its debug file with --debug-binary", err);
     }
     if (stats->discriminators == 0 && stats->llvm && stats->functions >= TELLING_FUNCTIONS) {
-        br2_note(conversion, true,
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s' has no discriminators: several blocks on one line count as one; build it "
                  "with -fdebug-info-for-profiling",
                  br2_debug_path(conversion->debug));
     }
     size_t broken = br2_debug_broken_units(conversion->debug);
     if (broken != 0) {
-        br2_note(conversion, true, "'%s': debug information of %zu units cannot be read",
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "'%s': debug information of %zu units cannot be read",
                  br2_debug_path(conversion->debug), broken);
     }
     return 0;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+
+static bool show_progress(const struct br2_arguments *arguments)
+{
+    if (arguments->progress == BR2_WHEN_AUTO) {
+        return !arguments->quiet && isatty(STDERR_FILENO) != 0;
+    }
+    return arguments->progress == BR2_WHEN_ALWAYS;
+}
+
+/* Options for formats hold for every output that has a place for them; one at least must. */
+static int check_format_option(const struct br2_arguments *arguments, bool wanted, unsigned can,
+                               const char *name, struct br2pgo_error *err)
+{
+    if (!wanted) {
+        return 0;
+    }
+    for (size_t i = 0; i < arguments->output_count; i++) {
+        struct br2pgo_format format;
+        const struct br2_wanted_output *output = &arguments->outputs[i];
+        if (br2pgo_format_of(output->path, output->format, &format, NULL) == 0 &&
+            (format.can & can) != 0) {
+            return 0;
+        }
+    }
+    br2_fail(err, BR2PGO_INVALID, "no output has a place for --%s", name);
+    br2_hint(err, "llvm-extbinary (.prof) has");
+    return BR2PGO_INVALID;
+}
+
+static int add_output(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
+                      const struct br2_wanted_output *output, struct br2pgo_error *err)
+{
+    struct br2pgo_format format;
+    int rc = br2pgo_format_of(output->path, output->format, &format, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (format.binary && strcmp(output->path, "-") == 0 && isatty(STDOUT_FILENO) != 0) {
+        br2_fail(err, BR2PGO_INVALID, "format '%s' is not for a terminal", format.name);
+        br2_hint(err, "name a file with -o, or use -f llvm-text");
+        return BR2PGO_INVALID;
+    }
+    struct br2pgo_output_options options = BR2PGO_OUTPUT_OPTIONS_INIT;
+    options.format = output->format;
+    options.compress = arguments->compress && (format.can & BR2PGO_CAN_COMPRESS) != 0;
+    options.md5 = arguments->md5 && (format.can & BR2PGO_CAN_MD5) != 0;
+    options.partial = arguments->partial && (format.can & BR2PGO_CAN_PARTIAL) != 0;
+    return br2pgo_add_output(conversion, output->path, &options, err);
+}
+
+static int add_all(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
+                   struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < arguments->recording_count; i++) {
+        rc = br2pgo_add_recording(conversion, arguments->recordings[i], err);
+    }
+    if (rc == 0 && arguments->binary != NULL) {
+        rc = br2pgo_set_image(conversion, arguments->binary, err);
+    }
+    for (size_t i = 0; rc == 0 && i < arguments->output_count; i++) {
+        rc = add_output(conversion, arguments, &arguments->outputs[i], err);
+    }
+    rc = rc != 0 ? rc
+                 : check_format_option(arguments, arguments->compress, BR2PGO_CAN_COMPRESS,
+                                       "compress", err);
+    rc = rc != 0 ? rc : check_format_option(arguments, arguments->md5, BR2PGO_CAN_MD5, "md5", err);
+    rc = rc != 0 ? rc
+                 : check_format_option(arguments, arguments->partial, BR2PGO_CAN_PARTIAL, "partial",
+                                       err);
+    return rc != 0 ? rc
+                   : check_format_option(arguments, arguments->symbol_list, BR2PGO_CAN_SYMBOL_LIST,
+                                         "symbol-list", err);
+}
+
+static void print_notes(const struct br2pgo_conversion *conversion,
+                        const struct br2_arguments *arguments)
+{
+    const char *note;
+    int kind;
+    for (size_t i = 0; (note = br2pgo_note(conversion, i, &kind)) != NULL; i++) {
+        if (!arguments->quiet && (kind != BR2PGO_NOTE_DETAIL || arguments->verbose)) {
+            fprintf(stderr, "br2pgo: %s%s\n", kind == BR2PGO_NOTE_WARNING ? "warning: " : "", note);
+        }
+    }
+}
+
+static void print_funnel(const struct br2pgo_conversion *conversion)
+{
+    const struct br2pgo_funnel_row *rows;
+    size_t count = br2pgo_funnel(conversion, &rows);
+    const char *stage = "";
+    for (size_t i = 0; i < count; i++) {
+        bool same = strcmp(stage, rows[i].stage) == 0;
+        stage = rows[i].stage;
+        fprintf(stderr, "%-15s %-36s %15llu %7.2f%%\n", same ? "" : stage, rows[i].reason,
+                (unsigned long long)rows[i].count, 100 * rows[i].share);
+    }
+}
+
+static void print_outputs(const struct br2_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->output_count; i++) {
+        struct br2pgo_format format;
+        const struct br2_wanted_output *output = &arguments->outputs[i];
+        if (br2pgo_format_of(output->path, output->format, &format, NULL) == 0) {
+            fprintf(stderr, "br2pgo: wrote '%s' (%s)\n", output->path, format.name);
+        }
+    }
+}
+
+/* The report is wanted most when the conversion failed: it is written either way. */
+static int write_report(const struct br2pgo_conversion *conversion, const char *path,
+                        struct br2pgo_error *err)
+{
+    char *text;
+    int rc = br2pgo_report_json(conversion, &text, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct br2_output out;
+    rc = br2_output_open(&out, path, err);
+    if (rc == 0) {
+        rc = br2_output_write(&out, text, strlen(text), err);
+        rc = rc == 0 ? br2_output_commit(&out, err) : rc;
+        br2_output_abandon(&out);
+    }
+    br2pgo_free(text);
+    return rc;
+}
+
+static int run(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
+               struct br2_progress_line *line, struct br2pgo_error *err)
+{
+    int rc = br2pgo_run(conversion, err);
+    rc = rc == 0 ? br2pgo_write(conversion, err) : rc;
+    br2_progress_clear(line);
+    print_notes(conversion, arguments);
+    if (arguments->verbose) {
+        print_funnel(conversion);
+    }
+    if (arguments->report != NULL) {
+        int report_rc = write_report(conversion, arguments->report, rc == 0 ? err : NULL);
+        rc = rc == 0 ? report_rc : rc;
+    }
+    bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
+    if (rc == 0 && speaks) {
+        print_outputs(arguments);
+    }
+    return rc;
+}
+
+int br2_convert(const struct br2_arguments *arguments, volatile sig_atomic_t *stop,
+                struct br2pgo_error *err)
+{
+    struct br2_progress_line line;
+    br2_progress_begin(&line, show_progress(arguments), stop);
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    options.event = arguments->event;
+    options.sysroot = arguments->sysroot;
+    options.debug_binary = arguments->debug_binary;
+    options.ignore_build_id = arguments->ignore_build_id;
+    options.suffixes = arguments->suffixes;
+    options.symbol_list = arguments->symbol_list;
+    options.progress = br2_progress_show;
+    options.progress_user = &line;
+    struct br2pgo_conversion *conversion;
+    int rc = br2pgo_open(&options, &conversion, err);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = add_all(conversion, arguments, err);
+    if (rc == 0) {
+        rc = run(conversion, arguments, &line, err);
+    }
+    br2pgo_close(conversion);
+    return rc;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define FOR_CONVERT 1u
+#define FOR_INSPECT 2u
+#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT)
+
+/* Options without a short form are known by numbers beyond the characters. */
+enum option_id {
+    OPTION_EVENT = 256,
+    OPTION_SYSROOT,
+    OPTION_DEBUG_BINARY,
+    OPTION_IGNORE_BUILD_ID,
+    OPTION_NAMES,
+    OPTION_SYMBOL_LIST,
+    OPTION_COMPRESS,
+    OPTION_MD5,
+    OPTION_PARTIAL,
+    OPTION_REPORT,
+    OPTION_PROGRESS,
+    OPTION_JSON,
+};
+
+static const struct option_line {
+    int id; /* the short form where it is a character */
+    const char *name;
+    const char *value; /* NULL: takes none */
+    unsigned commands;
+    const char *help;
+} option_lines[] = {
+    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for"},
+    {'o', "output", "FILE", FOR_CONVERT,
+     "write a profile; may be repeated; '-' is standard output"},
+    {'f', "format", "NAME", FOR_CONVERT, "format of the outputs that follow; else by their suffix"},
+    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records"},
+    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR"},
+    {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_CONVERT,
+     "file that holds the binary's debug information"},
+    {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
+     "take the binary although its build-id differs"},
+    {OPTION_NAMES, "names", "all|selected|none", FOR_CONVERT,
+     "suffixes of function names the compiler ignores (default: as clang does for this binary)"},
+    {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
+     "list all functions, so that the compiler takes those without samples for cold"},
+    {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections"},
+    {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes"},
+    {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program"},
+    {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON"},
+    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON"},
+    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress"},
+    {'v', "verbose", NULL, FOR_CONVERT, "say what was read, lost and written"},
+    {'q', "quiet", NULL, FOR_CONVERT, "say nothing but errors"},
+    {'h', "help", NULL, FOR_ALL, "print this help"},
+    {'V', "version", NULL, FOR_ALL, "print the version"},
+};
+#define OPTION_COUNT (sizeof option_lines / sizeof *option_lines)
+
+static void print_options(unsigned commands)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_line *line = &option_lines[i];
+        if ((line->commands & commands) == 0) {
+            continue;
+        }
+        char text[64];
+        snprintf(text, sizeof text, "--%s%s%s", line->name, line->value != NULL ? " " : "",
+                 line->value != NULL ? line->value : "");
+        if (line->id < 256) {
+            printf("  -%c, ", line->id);
+        } else {
+            printf("      ");
+        }
+        printf(strlen(text) > 22 ? "%s\n%30s%s\n" : "%-22s%2s%s\n", text, "", line->help);
+    }
+}
+
+void br2_print_help(void)
+{
+    printf("br2pgo: compiler profiles from sampled branch records\n"
+           "\n"
+           "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
+           "       br2pgo inspect RECORDING [--json]\n"
+           "\n"
+           "Converting (the default command):\n");
+    print_options(FOR_CONVERT);
+    printf("\nbr2pgo inspect, what is in a recording:\n");
+    print_options(FOR_INSPECT & ~FOR_CONVERT);
+    printf("\nFormats:\n");
+    struct br2pgo_format format;
+    for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
+        printf("  %-16s%-13s %s\n", format.name, format.suffix != NULL ? format.suffix : "",
+               format.description);
+    }
+    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording.\n");
+}
+
+static const struct option_line *find_option(int id)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (option_lines[i].id == id) {
+            return &option_lines[i];
+        }
+    }
+    return NULL;
+}
+
+/* Edits (insert, delete, replace) that turn one short word into the other. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[64];
+    size_t width = strlen(b);
+    if (width >= sizeof row / sizeof *row) {
+        return width;
+    }
+    for (size_t k = 0; k <= width; k++) {
+        row[k] = k;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0]++;
+        for (size_t k = 0; k < width; k++) {
+            size_t change = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            size_t step = (row[k] < diagonal ? row[k] : diagonal) + 1;
+            row[k + 1] = change < step ? change : step;
+        }
+    }
+    return row[width];
+}
+
+static int refuse_option(const char *word, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_INVALID, "unknown option '%s'", word);
+    char name[64] = "";
+    if (word[0] == '-' && word[1] == '-') {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    }
+    for (size_t i = 0; name[0] != '\0' && i < OPTION_COUNT; i++) {
+        if (edit_distance(name, option_lines[i].name) <= 2 ||
+            strncmp(name, option_lines[i].name, strlen(name)) == 0) {
+            br2_hint(err, "did you mean '--%s'?", option_lines[i].name);
+            return BR2PGO_INVALID;
+        }
+    }
+    br2_hint(err, "see br2pgo --help");
+    return BR2PGO_INVALID;
+}
+
+static int parse_word(const char *option, const char *value, const char *const *words, int *ret,
+                      struct br2pgo_error *err)
+{
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            *ret = i;
+            return 0;
+        }
+    }
+    const struct option_line *line = NULL;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        line = strcmp(option_lines[i].name, option) == 0 ? &option_lines[i] : line;
+    }
+    br2_fail(err, BR2PGO_INVALID, "option '--%s' does not take '%s'", option, value);
+    br2_hint(err, "it takes %s", line != NULL ? line->value : "another word");
+    return BR2PGO_INVALID;
+}
+
+/* Every option and argument fits: the arrays have room for all of argv. */
+static int take_option(struct br2_arguments *arguments, int id, const char *value,
+                       struct br2pgo_error *err)
+{
+    static const char *const when_words[] = {"auto", "always", "never", NULL};
+    static const char *const names_words[] = {"auto", "all", "selected", "none", NULL};
+    int word = 0;
+    int rc = 0;
+    switch (id) {
+    case 1: /* getopt's code for an argument that is no option */
+        arguments->recordings[arguments->recording_count++] = value;
+        break;
+    case 'b':
+        arguments->binary = value;
+        break;
+    case 'o':
+        arguments->outputs[arguments->output_count++] =
+            (struct br2_wanted_output){.path = value, .format = arguments->format};
+        break;
+    case 'f':
+        arguments->format = value;
+        break;
+    case 'v':
+        arguments->verbose = true;
+        break;
+    case 'q':
+        arguments->quiet = true;
+        break;
+    case OPTION_EVENT:
+        arguments->event = value;
+        break;
+    case OPTION_SYSROOT:
+        arguments->sysroot = value;
+        break;
+    case OPTION_DEBUG_BINARY:
+        arguments->debug_binary = value;
+        break;
+    case OPTION_REPORT:
+        arguments->report = value;
+        break;
+    case OPTION_IGNORE_BUILD_ID:
+        arguments->ignore_build_id = true;
+        break;
+    case OPTION_SYMBOL_LIST:
+        arguments->symbol_list = true;
+        break;
+    case OPTION_COMPRESS:
+        arguments->compress = true;
+        break;
+    case OPTION_MD5:
+        arguments->md5 = true;
+        break;
+    case OPTION_PARTIAL:
+        arguments->partial = true;
+        break;
+    case OPTION_JSON:
+        arguments->json = true;
+        break;
+    case OPTION_NAMES:
+        rc = parse_word("names", value, names_words, &arguments->suffixes, err);
+        break;
+    default: /* OPTION_PROGRESS */
+        rc = parse_word("progress", value, when_words, &word, err);
+        arguments->progress = (enum br2_when)word;
+        break;
+    }
+    return rc;
+}
+
+/* The table in getopt's form. The leading '-' asks for arguments in order, the ':' for silence. */
+static void make_getopt_tables(struct option *ret_long, char *ret_short)
+{
+    *ret_short++ = '-';
+    *ret_short++ = ':';
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_line *line = &option_lines[i];
+        ret_long[i] = (struct option){
+            .name = line->name,
+            .has_arg = line->value != NULL ? required_argument : no_argument,
+            .val = line->id,
+        };
+        if (line->id < 256) {
+            *ret_short++ = (char)line->id;
+            if (line->value != NULL) {
+                *ret_short++ = ':';
+            }
+        }
+    }
+    ret_long[OPTION_COUNT] = (struct option){0};
+    *ret_short = '\0';
+}
+
+/* getopt takes any unique beginning of a name; a script that relied on one would break when an
+ * option is added. */
+static bool is_abbreviated(const char *word, const struct option_line *line)
+{
+    return word[0] == '-' && word[1] == '-' &&
+           (strncmp(word + 2, line->name, strlen(line->name)) != 0 ||
+            (word[2 + strlen(line->name)] != '\0' && word[2 + strlen(line->name)] != '='));
+}
+
+static int check_option(struct br2_arguments *arguments, int id, const char *word,
+                        struct br2pgo_error *err)
+{
+    if (id == '?') {
+        return refuse_option(word, err);
+    }
+    if (id == ':') {
+        return br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", word);
+    }
+    const struct option_line *line = find_option(id);
+    if (id == 1 || line == NULL) {
+        return 0;
+    }
+    if (is_abbreviated(word, line)) {
+        return refuse_option(word, err);
+    }
+    unsigned command = arguments->command == BR2_COMMAND_INSPECT ? FOR_INSPECT : FOR_CONVERT;
+    if ((line->commands & command) == 0) {
+        br2_fail(err, BR2PGO_INVALID, "option '--%s' has no meaning for this command", line->name);
+        br2_hint(err, "see br2pgo --help");
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
+static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
+                         struct br2pgo_error *err)
+{
+    struct option long_options[OPTION_COUNT + 1];
+    char short_options[3 + 2 * OPTION_COUNT];
+    make_getopt_tables(long_options, short_options);
+    opterr = 0;
+    for (;;) {
+        const char *word = optind < argc ? argv[optind] : "";
+        int id = getopt_long(argc, argv, short_options, long_options, NULL);
+        if (id == -1) {
+            break;
+        }
+        int rc = check_option(arguments, id, word, err);
+        if (rc != 0) {
+            return rc;
+        }
+        if (id == 'h' || id == 'V') {
+            arguments->command = id == 'h' ? BR2_COMMAND_HELP : BR2_COMMAND_VERSION;
+            return 0;
+        }
+        rc = take_option(arguments, id, optarg, err);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    for (; optind < argc; optind++) { /* behind "--" */
+        arguments->recordings[arguments->recording_count++] = argv[optind];
+    }
+    return 0;
+}
+
+static int check_whole(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    if (arguments->recording_count == 0) {
+        br2_fail(err, BR2PGO_INVALID, "no recording given");
+        br2_hint(err, "usage: br2pgo perf.data -b BINARY -o PROFILE; see br2pgo --help");
+        return BR2PGO_INVALID;
+    }
+    if (arguments->command == BR2_COMMAND_INSPECT && arguments->recording_count > 1) {
+        return br2_fail(err, BR2PGO_INVALID, "inspect takes one recording at a time");
+    }
+    if (arguments->command == BR2_COMMAND_CONVERT && arguments->output_count == 0) {
+        br2_fail(err, BR2PGO_INVALID, "no output given");
+        br2_hint(err,
+                 "name one with -o, e.g. -o app.prof; to look into the recording: br2pgo "
+                 "inspect '%s'",
+                 arguments->recordings[0]);
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
+int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct br2pgo_error *err)
+{
+    *ret = (struct br2_arguments){.command = BR2_COMMAND_CONVERT};
+    ret->recordings = br2_calloc((size_t)argc, sizeof *ret->recordings);
+    ret->outputs = br2_calloc((size_t)argc, sizeof *ret->outputs);
+    if (ret->recordings == NULL || ret->outputs == NULL) {
+        return br2_fail_memory(err);
+    }
+    if (argc > 1 && strcmp(argv[1], "inspect") == 0) {
+        ret->command = BR2_COMMAND_INSPECT;
+        argv++;
+        argc--;
+    } else if (argc > 1 && strcmp(argv[1], "convert") == 0) {
+        argv++;
+        argc--;
+    }
+    int rc = parse_options(argc, argv, ret, err);
+    bool runs = ret->command == BR2_COMMAND_CONVERT || ret->command == BR2_COMMAND_INSPECT;
+    return rc != 0 || !runs ? rc : check_whole(ret, err);
+}
+
+void br2_arguments_done(struct br2_arguments *arguments)
+{
+    br2_free(arguments->recordings);
+    br2_free(arguments->outputs);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The command line: one table drives parsing and help. */
+#ifndef BR2_CLI_OPTIONS_H
+#define BR2_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <br2pgo/br2pgo.h>
+
+enum br2_command {
+    BR2_COMMAND_CONVERT,
+    BR2_COMMAND_INSPECT,
+    BR2_COMMAND_HELP,
+    BR2_COMMAND_VERSION,
+};
+
+enum br2_when {
+    BR2_WHEN_AUTO, /* on a terminal */
+    BR2_WHEN_ALWAYS,
+    BR2_WHEN_NEVER,
+};
+
+struct br2_wanted_output {
+    const char *path;
+    const char *format; /* NULL: by suffix */
+};
+
+/* Strings point into argv. */
+struct br2_arguments {
+    enum br2_command command;
+    const char **recordings; /* owned array */
+    size_t recording_count;
+    struct br2_wanted_output *outputs; /* owned array */
+    size_t output_count;
+    const char *format; /* for the outputs that follow */
+    const char *binary;
+    const char *event;
+    const char *sysroot;
+    const char *debug_binary;
+    const char *report;
+    int suffixes; /* enum br2pgo_suffixes */
+    bool ignore_build_id;
+    bool symbol_list;
+    bool compress;
+    bool md5;
+    bool partial;
+    bool json;
+    bool verbose;
+    bool quiet;
+    enum br2_when progress;
+};
+
+/* BR2PGO_INVALID with message and hint when the words make no sense together. */
+int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct br2pgo_error *err);
+void br2_arguments_done(struct br2_arguments *arguments);
+
+/* Prints the whole help to standard output. */
+void br2_print_help(void);
+
+#endif
