@@ -87,7 +87,7 @@ static int open_debug(struct br2_debug *debug, const char *path, bool given,
     if (debug->path == NULL) {
         return br2_fail_memory(err);
     }
-    int status = br2_elf_open(&debug->elf, path, err);
+    int status = br2_elf_open(&debug->elf, path, BR2_ELF_DEBUG, err);
     if (status == 0) {
         status = check_file(debug, err);
     }

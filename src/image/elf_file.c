@@ -133,7 +133,8 @@ static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err
     return 0;
 }
 
-static int open_file(struct br2_elf *elf, const char *path, bool relocate, struct br2pgo_error *err)
+int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
+                 struct br2pgo_error *err)
 {
     *elf = (struct br2_elf){0};
     elf_version(EV_CURRENT);
@@ -150,24 +151,18 @@ static int open_file(struct br2_elf *elf, const char *path, bool relocate, struc
     if (status == 0) {
         status = read_sections(elf, path, err);
     }
-    bool relocatable = elf->header.e_type == ET_REL && relocate;
-    if (status == 0 && relocate && (relocatable || has_compressed_section(elf))) {
+    bool relocate = elf->header.e_type == ET_REL && use >= BR2_ELF_CODE;
+    bool decompress = use >= BR2_ELF_DEBUG && has_compressed_section(elf);
+    if (status == 0 && (relocate || decompress)) {
         status = make_writable(elf, path, err);
     }
-    if (status == 0 && relocatable) {
-        status = br2_elf_relocate(elf, err);
+    if (status == 0 && decompress) {
+        status = br2_elf_decompress(elf, err);
+    }
+    if (status == 0 && relocate) {
+        status = br2_elf_relocate(elf, use, err);
     }
     return status;
-}
-
-int br2_elf_open(struct br2_elf *elf, const char *path, struct br2pgo_error *err)
-{
-    return open_file(elf, path, true, err);
-}
-
-int br2_elf_open_header(struct br2_elf *elf, const char *path, struct br2pgo_error *err)
-{
-    return open_file(elf, path, false, err);
 }
 
 void br2_elf_close(struct br2_elf *elf)
@@ -178,6 +173,10 @@ void br2_elf_close(struct br2_elf *elf)
     br2_free(elf->sections);
     br2_arena_done(&elf->names);
     br2_free(elf->unresolved);
+    for (size_t i = 0; i < elf->buffer_count; i++) {
+        br2_free(elf->buffers[i]);
+    }
+    br2_free(elf->buffers);
     br2_file_close(&elf->file);
     *elf = (struct br2_elf){0};
 }

@@ -40,6 +40,9 @@ struct br2_elf {
     uint64_t *unresolved; /* owned */
     size_t unresolved_count;
     size_t unresolved_capacity;
+    void **buffers; /* owned; decompressed sections */
+    size_t buffer_count;
+    size_t buffer_capacity;
 };
 
 /* A symbol table and its strings, checked for size only. */
@@ -50,15 +53,21 @@ struct br2_elf_symbols {
     size_t strings_size;
 };
 
+/* What a file is opened for: each includes what is above it. */
+enum br2_elf_use {
+    BR2_ELF_HEADERS, /* notes, sections, symbols */
+    BR2_ELF_CODE,    /* a relocatable file's code and call frames are relocated */
+    BR2_ELF_DEBUG,   /* debug sections are relocated too, and decompressed as far as libelf does not
+                      */
+};
+
 /*
- * Opens `path`. Of a relocatable file, the relocations of code, call frames and debug information
- * are applied. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit); BR2PGO_CORRUPT;
+ * Opens `path`. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit); BR2PGO_CORRUPT;
  * BR2PGO_NO_MEMORY. Free with br2_elf_close, also after a failure.
  */
-int br2_elf_open(struct br2_elf *elf, const char *path, struct br2pgo_error *err);
+int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
+                 struct br2pgo_error *err);
 void br2_elf_close(struct br2_elf *elf);
-/* The same without applying relocations: cheap, for looking at notes and headers only. */
-int br2_elf_open_header(struct br2_elf *elf, const char *path, struct br2pgo_error *err);
 
 /* The first section of this name, or NULL. */
 const struct br2_elf_section *br2_elf_section(const struct br2_elf *elf, const char *name);
@@ -88,7 +97,8 @@ bool br2_elf_symbol_address(const struct br2_elf *elf, const GElf_Sym *symbol, u
 /* Whether a defined symbol of any type has this name. */
 bool br2_elf_has_symbol(const struct br2_elf *elf, const char *name);
 
-/* Called by br2_elf_open for relocatable files. */
-int br2_elf_relocate(struct br2_elf *elf, struct br2pgo_error *err);
+/* Called by br2_elf_open. */
+int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_error *err);
+int br2_elf_decompress(struct br2_elf *elf, struct br2pgo_error *err);
 
 #endif

@@ -106,13 +106,13 @@ static void put_field(uint8_t *bytes, enum field field, uint64_t value)
     }
 }
 
-static bool is_wanted(const struct br2_elf_section *target)
+static bool is_wanted(const struct br2_elf_section *target, enum br2_elf_use use)
 {
-    bool code = (target->flags & SHF_EXECINSTR) != 0;
-    bool debug = strncmp(target->name, ".debug_", 7) == 0 ||
-                 strncmp(target->name, ".zdebug_", 8) == 0 ||
-                 strcmp(target->name, ".eh_frame") == 0;
-    return (code || debug) && target->type != SHT_NOBITS && target->type != SHT_NULL;
+    bool code = (target->flags & SHF_EXECINSTR) != 0 || strcmp(target->name, ".eh_frame") == 0;
+    bool debug =
+        strncmp(target->name, ".debug_", 7) == 0 || strncmp(target->name, ".zdebug_", 8) == 0;
+    return (code || (debug && use >= BR2_ELF_DEBUG)) && target->type != SHT_NOBITS &&
+           target->type != SHT_NULL;
 }
 
 static int remember(struct br2_elf *elf, uint64_t address, struct br2pgo_error *err)
@@ -152,10 +152,10 @@ static int apply(struct br2_elf *elf, const struct br2_elf_section *target, uint
 }
 
 static int apply_section(struct br2_elf *elf, const struct br2_elf_section *section,
-                         struct br2pgo_error *err)
+                         enum br2_elf_use use, struct br2pgo_error *err)
 {
     if (section->info == 0 || section->info >= elf->section_count ||
-        section->link >= elf->section_count || !is_wanted(&elf->sections[section->info])) {
+        section->link >= elf->section_count || !is_wanted(&elf->sections[section->info], use)) {
         return 0;
     }
     const struct br2_elf_section *target = &elf->sections[section->info];
@@ -187,7 +187,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int br2_elf_relocate(struct br2_elf *elf, struct br2pgo_error *err)
+int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_error *err)
 {
     bool known = elf->header.e_machine == EM_X86_64 || elf->header.e_machine == EM_AARCH64;
     if (!known || elf->big_endian) {
@@ -195,7 +195,7 @@ int br2_elf_relocate(struct br2_elf *elf, struct br2pgo_error *err)
     }
     for (size_t i = 1; i < elf->section_count; i++) {
         int status =
-            elf->sections[i].type == SHT_RELA ? apply_section(elf, &elf->sections[i], err) : 0;
+            elf->sections[i].type == SHT_RELA ? apply_section(elf, &elf->sections[i], use, err) : 0;
         if (status != 0) {
             return status;
         }

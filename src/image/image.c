@@ -209,7 +209,7 @@ static int open_image(struct br2_image *image, const char *path, struct br2pgo_e
     if (image->path == NULL || image->lookup == NULL) {
         return br2_fail_memory(err);
     }
-    int status = br2_elf_open(&image->elf, path, err);
+    int status = br2_elf_open(&image->elf, path, BR2_ELF_CODE, err);
     if (status != 0) {
         return status;
     }
@@ -339,7 +339,7 @@ int br2_image_peek_build_id(const char *path, struct br2_build_id *ret, struct b
 {
     struct br2_elf elf;
     *ret = (struct br2_build_id){0};
-    int status = br2_elf_open_header(&elf, path, err);
+    int status = br2_elf_open(&elf, path, BR2_ELF_HEADERS, err);
     if (status == 0) {
         br2_elf_build_id(&elf, ret);
         if (!br2_elf_has_code(&elf)) {

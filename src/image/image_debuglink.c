@@ -60,7 +60,7 @@ static bool matches(const struct br2_image *image, const char *path, const struc
 {
     struct br2_elf elf;
     bool good = false;
-    if (br2_elf_open_header(&elf, path, NULL) == 0 && br2_elf_has_debug_info(&elf)) {
+    if (br2_elf_open(&elf, path, BR2_ELF_HEADERS, NULL) == 0 && br2_elf_has_debug_info(&elf)) {
         struct br2_build_id id;
         br2_elf_build_id(&elf, &id);
         if (id.size != 0 && image->build_id.size != 0) {

@@ -212,9 +212,9 @@ every:
     ldadd x0, x1, [x2]
     casal x0, x1, [x2]
     movz x0, #0x5400, lsl #16
-    .word 0x00000002
-    .word 0x02000000
-    .word 0x06000001
+    .inst 0x00000002
+    .inst 0x02000000
+    .inst 0x06000001
     .size every, . - every
 """
 

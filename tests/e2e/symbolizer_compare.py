@@ -132,6 +132,7 @@ BUILDS = [
                     "-Wl,--gc-sections"]),
     ("clang", "c", ["-O1", "-g1", "-fdebug-info-for-profiling"]),
     ("clang", "c", ["-O2", "-g", "-gz=zlib", "-fdebug-info-for-profiling"]),
+    ("clang", "c", ["-O2", "-g", "-gz=zstd"]),
     ("clang", "c", ["-O2", "-g", "-gsplit-dwarf"]),
     ("clang++", "cc", ["-O2", "-g", "-fdebug-info-for-profiling"]),
     ("clang++", "cc", ["-O2", "-gdwarf-4", "-ffunction-sections", "-Wl,--gc-sections"]),
@@ -172,10 +173,18 @@ def shared_programs():
     for name, step in (("emulated/lua-clang", 1), ("emulated/lua-gcc", 1),
                        ("emulated/speedtest1-clang", 50),
                        ("autofdo/hierarchical_discriminator_test.x86_64", 1),
-                       ("autofdo/test.binary", 10), ("autofdo/propeller_sample_1.bin", 50)):
+                       ("autofdo/test.binary", 10), ("autofdo/propeller_sample_1.bin", 50),
+                       ("autofdo/test_kernel_module.ko", 1)):
         path = os.path.join(DATA, name)
         if os.path.exists(path):
-            yield name, path, step
+            yield name, path, step, text_offset(path) if name.endswith(".ko") else 0
+
+
+def text_offset(path):
+    """Where br2pgo lays out .text of a relocatable file; the symbolizer has it at 0."""
+    out = subprocess.run([os.path.join(BIN, "llvm-readelf"), "-SW", path], check=True,
+                         stdout=subprocess.PIPE).stdout.decode()
+    return int(re.search(r"\s\.text\s+PROGBITS\s+\S+\s+(\S+)", out).group(1), 16)
 
 
 def ours(path, step):
@@ -240,8 +249,8 @@ def has_debug(frames):
     return any(frame[2] != 0 for frame in frames)
 
 
-def compare(name, path, step):
-    mine = ours(path, step)
+def compare(name, path, step, bias=0):
+    mine = {address - bias: frames for address, frames in ours(path, step).items()}
     other = theirs(path, sorted(mine))
     bad = []
     without = 0
