@@ -54,7 +54,8 @@ static int read_command_line(struct br2_perf *perf, struct br2_cursor *c, struct
             break;
         if (i > 0)
             br2_buf_str(&line, " ");
-        br2_buf_put(&line, word, length);
+        if (length > 0)
+            br2_buf_put(&line, word, length);
     }
     const char *text = NULL;
     if (!line.failed && line.size > 0)

@@ -12,7 +12,6 @@ void br2_perf_walk_start(struct br2_perf_walk *walk, struct br2_perf *perf, bool
         .end = perf->data_end,
         .outer_only = outer_only,
     };
-    perf->input->done = 0;
 }
 
 /* Steps over the whole record that begins at walk->at. */

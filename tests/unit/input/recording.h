@@ -29,7 +29,7 @@ struct recording {
 /* A fresh file with these bytes. */
 static inline void write_file(char path[64], const void *bytes, size_t size)
 {
-    strcpy(path, "/tmp/br2pgo-test-XXXXXX");
+    memcpy(path, "/tmp/br2pgo-test-XXXXXX", sizeof "/tmp/br2pgo-test-XXXXXX");
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, size), size);

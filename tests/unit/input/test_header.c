@@ -2,6 +2,8 @@
 /* Headers of all ages, features, pipes, and files that are not whole. */
 #include "recording.h"
 
+#include "base/mem.h"
+
 #define SAMPLES "repeat 3\nsample ip=i : i/2/P/-/-/0\nend\n" /* 48 bytes each */
 
 static void reads_attrs_of_every_size(void **state)
@@ -151,6 +153,55 @@ static void reads_to_the_last_whole_record(void **state)
     expect_end("mode pipe\nbytes 010203", BR2_TRUNCATED, 3, 128 + 144, 3);
 }
 
+static int ignore_task(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
+{
+    (void)user;
+    (void)event;
+    (void)err;
+    return 0;
+}
+
+static int ignore_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+{
+    (void)user;
+    (void)sample;
+    (void)err;
+    return 0;
+}
+
+static int read_all(const char *path, struct br2pgo_error *err)
+{
+    struct br2_input *input = NULL;
+    int rc = br2_input_open(path, &input, err);
+    if (!rc)
+        rc = br2_input_read_tasks(input, ignore_task, NULL, err);
+    if (!rc)
+        rc = br2_input_read_samples(input, 0, ignore_sample, NULL, err);
+    br2_input_close(input);
+    return rc;
+}
+
+/* Each allocation in turn fails; the sanitizer sees what is left behind. */
+static void survives_without_memory(void **state)
+{
+    (void)state;
+    char path[64];
+    make_file(path, "endian big\n" ABOUT "compress 100\nsample ip=1 : 1/2/P/-/-/0\nend\n");
+    br2_mem_fail_at(0);
+    assert_int_equal(read_all(path, NULL), 0);
+    size_t all = br2_mem_fail_at(0);
+    assert_true(all > 6);
+    for (size_t nth = 1; nth <= all; nth++) {
+        struct br2pgo_error err = {0};
+        br2_mem_fail_at(nth);
+        int rc = read_all(path, &err);
+        br2_mem_fail_at(0);
+        assert_int_equal(rc, BR2PGO_NO_MEMORY);
+        assert_int_equal(err.status, BR2PGO_NO_MEMORY);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +210,7 @@ int main(void)
         cmocka_unit_test(reads_odd_build_id_tables),
         cmocka_unit_test(refuses_what_would_read_as_nothing),
         cmocka_unit_test(reads_to_the_last_whole_record),
+        cmocka_unit_test(survives_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
