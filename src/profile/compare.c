@@ -9,7 +9,6 @@
 struct compare {
     const struct br2_profile *a;
     const struct br2_profile *b;
-    uint32_t *names; /* by name number in `a`: the number in `b`, or BR2_NO_STRING */
     bool checksums;
     bool attributes;
     char *text;
@@ -29,6 +28,14 @@ __attribute__((format(printf, 2, 3))) static bool differ(struct compare *c, cons
 static const char *name_of(const struct br2_profile *profile, uint32_t name)
 {
     return br2_strings_get(&profile->names, name, NULL);
+}
+
+/* The number in `b` of the name with this number in `a`, or BR2_NO_STRING. */
+static uint32_t counterpart(const struct compare *c, uint32_t name)
+{
+    size_t length;
+    const char *text = br2_strings_get(&c->a->names, name, &length);
+    return br2_strings_find(&c->b->names, text, length);
 }
 
 static bool same_number(struct compare *c, const struct br2_function_profile *function,
@@ -71,7 +78,7 @@ static bool same_sample(struct compare *c, const struct br2_function_profile *fu
         return false;
     for (size_t i = 0; i < a->target_count; i++) {
         uint64_t count = 0;
-        uint32_t name = c->names[a->targets[i].name];
+        uint32_t name = counterpart(c, a->targets[i].name);
         if (name == BR2_NO_STRING || !find_target(b, name, &count))
             return differ(c, "'%s' calls '%s' in one but not in the other",
                           name_of(c->a, function->name), name_of(c->a, a->targets[i].name));
@@ -96,7 +103,7 @@ static bool same_function(struct compare *c, const struct br2_function_profile *
     for (size_t i = 0; i < a->callsite_count; i++) {
         const struct br2_callsite *x = &a->callsites[i], *y = &b->callsites[i];
         if (br2_place_compare(x->place, y->place) != 0 ||
-            c->names[x->callee->name] != y->callee->name)
+            counterpart(c, x->callee->name) != y->callee->name)
             return differ(c, "'%s' inlines '%s' at %u.%u in one, '%s' at %u.%u in the other",
                           name_of(c->a, a->name), name_of(c->a, x->callee->name), x->place.offset,
                           x->place.discriminator, name_of(c->b, y->callee->name), y->place.offset,
@@ -125,8 +132,9 @@ static bool same_functions(struct compare *c)
     for (size_t i = 0; i < c->a->function_count; i++) {
         const struct br2_function_profile *a = c->a->functions[i];
         const struct br2_function_profile *b = NULL;
-        if (c->names[a->name] != BR2_NO_STRING)
-            b = br2_profile_find(c->b, c->names[a->name]);
+        uint32_t name = counterpart(c, a->name);
+        if (name != BR2_NO_STRING)
+            b = br2_profile_find(c->b, name);
         if (!b)
             return differ(c, "only one has '%s'", name_of(c->a, a->name));
         if (!same_number(c, a, "the head count", a->head, b->head) || !same_function(c, a, b))
@@ -139,20 +147,7 @@ const char *br2_profile_difference(const struct br2_profile *a, const struct br2
                                    char *text, size_t size)
 {
     struct compare c = {.a = a, .b = b, .text = text, .size = size};
-    size_t count = a->names.count;
-    c.names = br2_realloc_array(NULL, count ? count : 1, sizeof *c.names);
-    if (!c.names) {
-        differ(&c, "out of memory");
-        return text;
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t length;
-        const char *name = br2_strings_get(&a->names, (uint32_t)i, &length);
-        c.names[i] = br2_strings_find(&b->names, name, length);
-    }
     c.checksums = a->has_checksums && b->has_checksums;
     c.attributes = has_attributes(a) && has_attributes(b);
-    bool same = same_functions(&c);
-    br2_free(c.names);
-    return same ? NULL : text;
+    return same_functions(&c) ? NULL : text;
 }
