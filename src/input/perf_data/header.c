@@ -112,9 +112,9 @@ static int read_attrs(struct br2_perf *perf, const struct header *header, struct
     size_t size;
     const uint8_t *bytes = clip(perf, header->attrs, &size);
     size_t budget = perf->input->file.size; /* no id is in the file twice */
-    size_t stride = header->attr_size < size ? (size_t)header->attr_size : size + 1;
-    if (header->attr_size == size)
-        stride = size;
+    if (header->attr_size > size)
+        return 0;
+    size_t stride = (size_t)header->attr_size;
     for (; size >= stride; size -= stride, bytes += stride) {
         size_t number = perf->attr_count;
         int rc = br2_perf_add_attr(perf, bytes, stride - SECTION_SIZE, err);
