@@ -38,8 +38,11 @@ static uint8_t *reserve(struct br2_buf *buf, size_t size)
 
 void br2_buf_put(struct br2_buf *buf, const void *bytes, size_t size)
 {
+    if (size == 0) {
+        return;
+    }
     uint8_t *room = reserve(buf, size);
-    if (room != NULL && size != 0) {
+    if (room != NULL) {
         memcpy(room, bytes, size);
         buf->size += size;
     }

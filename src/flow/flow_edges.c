@@ -43,6 +43,52 @@ static bool add_edge_row(struct row_maker *maker, const struct br2_flow_edge *ed
     return true;
 }
 
+/* The end of the edges that share the source of edge `first`, and how often it was seen. */
+static size_t same_source(const struct br2_flow_graph *graph, size_t first, uint64_t *ret_outcomes)
+{
+    size_t end = first;
+    *ret_outcomes = 0;
+    while (end < graph->edge_count && graph->edges[end].from == graph->edges[first].from) {
+        *ret_outcomes += graph->edges[end++].count;
+    }
+    return end;
+}
+
+static bool add_edges_of(struct row_maker *maker, size_t first, size_t end, uint64_t outcomes)
+{
+    bool ok = true;
+    for (size_t i = first; ok && i < end; i++) {
+        ok = add_edge_row(maker, &maker->graph->edges[i], outcomes);
+    }
+    return ok;
+}
+
+/* The targets of an indirect jump, the next instruction among them: a recorder that does not log a
+ * jump to it leaves runs that pass the jump (doubtful.c). */
+static bool add_indirect_jump(struct row_maker *maker, uint32_t number, size_t index, size_t first,
+                              size_t end)
+{
+    const struct br2_flow_function *function = &maker->graph->functions[number];
+    const struct br2_insn *insn = &function->code.insns[index];
+    uint64_t passed = function->counts[index] - function->ends[index];
+    uint64_t outcomes = passed;
+    for (size_t i = first; i < end; i++) {
+        outcomes += maker->graph->edges[i].count;
+    }
+    if (passed != 0) {
+        struct br2_edge *row =
+            add_row(maker, number, insn->address, insn->address + insn->size, BR2_EDGE_FALLTHROUGH);
+        if (row == NULL) {
+            return false;
+        }
+        row->prediction_known = false;
+        row->count = passed;
+        row->probability_known = true;
+        row->probability = (double)passed / (double)outcomes;
+    }
+    return add_edges_of(maker, first, end, outcomes);
+}
+
 /* Both outcomes of a conditional branch: two rows, also where one of them was never seen. */
 static bool add_conditional(struct row_maker *maker, uint32_t number, size_t index, uint64_t taken,
                             uint64_t mispredicted)
@@ -74,26 +120,6 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     return true;
 }
 
-/* The end of the edges that share the source of edge `first`, and how often it was seen. */
-static size_t same_source(const struct br2_flow_graph *graph, size_t first, uint64_t *ret_outcomes)
-{
-    size_t end = first;
-    *ret_outcomes = 0;
-    while (end < graph->edge_count && graph->edges[end].from == graph->edges[first].from) {
-        *ret_outcomes += graph->edges[end++].count;
-    }
-    return end;
-}
-
-static bool add_edges_of(struct row_maker *maker, size_t first, size_t end, uint64_t outcomes)
-{
-    bool ok = true;
-    for (size_t i = first; ok && i < end; i++) {
-        ok = add_edge_row(maker, &maker->graph->edges[i], outcomes);
-    }
-    return ok;
-}
-
 /* Walks a function's instructions and its edges, both in the order of addresses. */
 static bool add_function(struct row_maker *maker, uint32_t number, size_t *edge)
 {
@@ -101,18 +127,18 @@ static bool add_function(struct row_maker *maker, uint32_t number, size_t *edge)
     const struct br2_code *code = &graph->functions[number].code;
     bool ok = true;
     for (size_t i = 0; ok && i < code->count; i++) {
+        size_t first = *edge;
         uint64_t outcomes = 0;
-        uint64_t mispredicted = 0;
-        if (*edge < graph->edge_count && graph->edges[*edge].from == code->insns[i].address) {
-            size_t first = *edge;
+        if (first < graph->edge_count && graph->edges[first].from == code->insns[i].address) {
             *edge = same_source(graph, first, &outcomes);
-            mispredicted = graph->edges[first].mispredicted;
-            if (code->insns[i].kind != BR2_INSN_COND) {
-                ok = add_edges_of(maker, first, *edge, outcomes);
-            }
         }
         if (code->insns[i].kind == BR2_INSN_COND) {
-            ok = add_conditional(maker, number, i, outcomes, mispredicted);
+            ok = add_conditional(maker, number, i, outcomes,
+                                 outcomes != 0 ? graph->edges[first].mispredicted : 0);
+        } else if (code->insns[i].kind == BR2_INSN_INDIRECT_JUMP) {
+            ok = add_indirect_jump(maker, number, i, first, *edge);
+        } else {
+            ok = add_edges_of(maker, first, *edge, outcomes);
         }
     }
     return ok;

@@ -95,15 +95,15 @@ int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2
     return 0;
 }
 
-static int add_run(struct br2_flow_builder *builder, const struct br2_judged_run *run,
-                   uint64_t count, struct br2pgo_error *err)
+int br2_flow_add_run(struct br2_flow_builder *builder, uint64_t start, uint64_t end, uint64_t count,
+                     struct br2pgo_error *err)
 {
     struct br2_flow_graph *graph = builder->graph;
     if (!br2_grow(&graph->runs, &builder->run_capacity, graph->run_count, sizeof *graph->runs)) {
         return br2_fail_memory(err);
     }
-    graph->runs[graph->run_count++] = (struct br2_flow_run){
-        .start = run->start, .end = run->end, .function = run->function, .count = count};
+    graph->runs[graph->run_count++] =
+        (struct br2_flow_run){.start = start, .end = end, .count = count};
     return 0;
 }
 
@@ -200,7 +200,8 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
         graph->run_verdicts[run.verdict] += counts ? trace->count : 0;
     }
     if (rc == 0 && trace->run != BR2_RUN_NONE && run.verdict == BR2_RUN_KEPT) {
-        rc = add_run(builder, &run, trace->count, err);
+        rc = run.passes != NULL ? br2_flow_doubt(builder, &run, trace->count, err)
+                                : br2_flow_add_run(builder, run.start, run.end, trace->count, err);
     }
     uint64_t records = records_of(graph, trace, &run);
     graph->branches[branch.verdict] += records;
@@ -222,7 +223,7 @@ static int take_timing(struct br2_flow_builder *builder, const struct br2_trace 
         return 0;
     }
     int rc = br2_judge_run(builder, timing->to, timing->run - 1, &run, err);
-    if (rc != 0 || run.verdict != BR2_RUN_KEPT) {
+    if (rc != 0 || run.verdict != BR2_RUN_KEPT || run.passes != NULL) {
         return rc;
     }
     if (!br2_grow(&graph->timings, &builder->timing_capacity, graph->timing_count,
@@ -428,14 +429,18 @@ int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_so
     for (size_t i = 0; rc == 0 && i < source_count; i++) {
         rc = take_source(&builder, &sources[i], err);
     }
+    if (rc == 0) {
+        merge_edges(builder.graph);
+        rc = br2_settle_doubtful(&builder, err);
+    }
     br2_decoder_free(builder.decoder);
     br2_free(builder.function_of_range);
+    br2_free(builder.doubtful);
     if (rc != 0) {
         br2_flow_graph_free(builder.graph);
         return rc;
     }
     merge_runs(builder.graph);
-    merge_edges(builder.graph);
     merge_timings(builder.graph);
     sort_functions(builder.graph);
     count_instructions(builder.graph);

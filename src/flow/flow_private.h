@@ -11,6 +11,15 @@ struct br2_spot {
     size_t insn;       /* SIZE_MAX: the address is inside an instruction */
 };
 
+/* A run that passes one indirect jump and is sound otherwise: see doubtful.c. */
+struct br2_doubtful_run {
+    uint64_t start;
+    uint64_t end;
+    uint64_t jump; /* address of the indirect jump */
+    uint64_t next; /* of the instruction behind it */
+    uint64_t count;
+};
+
 struct br2_flow_builder {
     struct br2_flow_graph *graph;
     const struct br2_image *image;
@@ -23,6 +32,9 @@ struct br2_flow_builder {
     size_t run_capacity;
     size_t edge_capacity;
     size_t timing_capacity;
+    struct br2_doubtful_run *doubtful;
+    size_t doubtful_count;
+    size_t doubtful_capacity;
 };
 
 /* Finds the instruction at `address`, decoding its function when it is hit first. */
@@ -57,11 +69,20 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
  */
 struct br2_judged_run {
     enum br2_run_verdict verdict;
-    uint32_t function;
     uint64_t start;
     uint64_t end;
+    const struct br2_insn *passes; /* kept, but passes this indirect jump; else NULL */
 };
 int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint64_t length,
                   struct br2_judged_run *ret, struct br2pgo_error *err);
+
+int br2_flow_add_run(struct br2_flow_builder *builder, uint64_t start, uint64_t end, uint64_t count,
+                     struct br2pgo_error *err);
+
+/* Keeps the run in doubt for br2_settle_doubtful. */
+int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_judged_run *run,
+                   uint64_t count, struct br2pgo_error *err);
+/* Decides over all runs in doubt. The graph's edges are sorted and merged. */
+int br2_settle_doubtful(struct br2_flow_builder *builder, struct br2pgo_error *err);
 
 #endif

@@ -219,8 +219,29 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
     return rc;
 }
 
+/*
+ * Whether straight-line execution gets from one instruction to the other. A direct jump to the next
+ * instruction is no obstacle; one indirect jump is reported in `*ret_passes`.
+ */
+static bool is_straight(const struct br2_flow_function *function, size_t first, size_t last,
+                        const struct br2_insn **ret_passes)
+{
+    *ret_passes = NULL;
+    for (size_t at = function->stops[first]; at < last; at = function->stops[at + 1]) {
+        const struct br2_insn *insn = &function->code.insns[at];
+        if (insn->kind == BR2_INSN_JUMP && insn->target == insn->address + insn->size) {
+            continue;
+        }
+        if (insn->kind != BR2_INSN_INDIRECT_JUMP || *ret_passes != NULL) {
+            return false;
+        }
+        *ret_passes = insn;
+    }
+    return true;
+}
+
 static enum br2_run_verdict judge_ends(const struct br2_flow_graph *graph, struct br2_spot first,
-                                       struct br2_spot *last)
+                                       struct br2_spot *last, const struct br2_insn **ret_passes)
 {
     if (first.function == BR2_NO_FUNCTION || last->function == BR2_NO_FUNCTION) {
         return BR2_RUN_NO_CODE;
@@ -237,15 +258,16 @@ static enum br2_run_verdict judge_ends(const struct br2_flow_graph *graph, struc
         !snap_to_fused_branch(graph, last)) {
         return BR2_RUN_NO_TRANSFER;
     }
-    return graph->functions[first.function].stops[first.insn] < last->insn ? BR2_RUN_PASSES_JUMP
-                                                                           : BR2_RUN_KEPT;
+    return is_straight(&graph->functions[first.function], first.insn, last->insn, ret_passes)
+               ? BR2_RUN_KEPT
+               : BR2_RUN_PASSES_JUMP;
 }
 
 int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint64_t length,
                   struct br2_judged_run *ret, struct br2pgo_error *err)
 {
     uint64_t start, end;
-    ret->verdict = BR2_RUN_NO_CODE;
+    *ret = (struct br2_judged_run){.verdict = BR2_RUN_NO_CODE};
     if (!br2_file_offset_address(builder->image, start_offset, &start) ||
         !br2_file_offset_address(builder->image, start_offset + length, &end)) {
         return 0;
@@ -258,9 +280,8 @@ int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint6
     if (rc != 0) {
         return rc;
     }
-    ret->verdict = judge_ends(builder->graph, first, &last);
+    ret->verdict = judge_ends(builder->graph, first, &last, &ret->passes);
     if (ret->verdict == BR2_RUN_KEPT) {
-        ret->function = first.function;
         ret->start = br2_spot_insn(builder->graph, first)->address;
         ret->end = br2_spot_insn(builder->graph, last)->address;
     }

@@ -330,13 +330,6 @@ static int callee_name(struct builder *builder, const struct br2_flow_edge *edge
     return rc;
 }
 
-static bool is_call(const struct br2_flow_edge *edge)
-{
-    bool call = edge->kind == BR2_EDGE_CALL || edge->kind == BR2_EDGE_INDIRECT_CALL;
-    bool leaves = edge->kind != BR2_EDGE_RETURN && edge->from_function != edge->to_function;
-    return edge->from != 0 && (call || leaves);
-}
-
 /* The body sample that `address` counts for; *ret is NULL where it has none. */
 static int sample_of(struct builder *builder, uint64_t address, struct br2_body_sample **ret,
                      struct br2pgo_error *err)
@@ -359,17 +352,23 @@ static int sample_of(struct builder *builder, uint64_t address, struct br2_body_
     return *ret != NULL ? 0 : br2_fail_memory(err);
 }
 
+static bool is_call(const struct br2_flow_edge *edge)
+{
+    bool call = edge->kind == BR2_EDGE_CALL || edge->kind == BR2_EDGE_INDIRECT_CALL;
+    bool leaves = edge->kind != BR2_EDGE_RETURN && edge->from_function != edge->to_function;
+    return call || leaves;
+}
+
+/* Adds the target of one call; `*ret_counted` is what it added, 0 where the callee has no name. */
 static int add_call_target(struct builder *builder, const struct br2_flow_edge *edge,
+                           struct br2_body_sample *sample, uint64_t *ret_counted,
                            struct br2pgo_error *err)
 {
     const char *name = NULL;
     size_t length = 0;
-    struct br2_body_sample *sample = NULL;
+    *ret_counted = 0;
     int rc = callee_name(builder, edge, &name, &length, err);
-    if (rc == 0 && name != NULL) {
-        rc = sample_of(builder, edge->from, &sample, err);
-    }
-    if (rc != 0 || sample == NULL) {
+    if (rc != 0 || name == NULL) {
         return rc;
     }
     length = br2_canonical_length(name, length, builder->options->suffixes,
@@ -378,21 +377,29 @@ static int add_call_target(struct builder *builder, const struct br2_flow_edge *
     if (number == BR2_NO_STRING || !br2_profile_target(sample, number, edge->count)) {
         return br2_fail_memory(err);
     }
+    *ret_counted = edge->count;
     return 0;
 }
 
-/* A call site ran at least as often as its targets were reached from it. */
-static void raise_to_targets(struct br2_function_profile *node)
+/* The calls of one instruction, edges[0..count). It ran at least as often as it reached its
+ * targets, and unlike a run a branch record is never lost for what follows it. */
+static int add_calls(struct builder *builder, const struct br2_flow_edge *edges, size_t count,
+                     struct br2pgo_error *err)
 {
-    for (size_t i = 0; i < node->sample_count; i++) {
-        uint64_t sum = 0;
-        for (size_t k = 0; k < node->samples[i].target_count; k++) {
-            sum = br2_add_saturated(sum, node->samples[i].targets[k].count);
+    struct br2_body_sample *sample;
+    uint64_t calls = 0;
+    int rc = sample_of(builder, edges[0].from, &sample, err);
+    for (size_t i = 0; rc == 0 && sample != NULL && i < count; i++) {
+        uint64_t counted = 0;
+        if (is_call(&edges[i])) {
+            rc = add_call_target(builder, &edges[i], sample, &counted, err);
         }
-        if (sum > node->samples[i].count) {
-            node->samples[i].count = sum;
-        }
+        calls += counted;
     }
+    if (rc == 0 && sample != NULL && calls > sample->count) {
+        sample->count = calls;
+    }
+    return rc;
 }
 
 static int add_listed_name(void *user, const char *name)
@@ -427,16 +434,14 @@ static int build_calls(struct builder *builder, struct br2pgo_error *err)
             rc = add_head(builder, &graph->functions[i], err);
         }
     }
-    for (size_t i = 0; rc == 0 && i < graph->edge_count; i++) {
-        if (is_call(&graph->edges[i])) {
-            rc = add_call_target(builder, &graph->edges[i], err);
+    size_t end;
+    for (size_t i = 0; rc == 0 && i < graph->edge_count; i = end) {
+        end = i + 1;
+        while (end < graph->edge_count && graph->edges[end].from == graph->edges[i].from) {
+            end++;
         }
-    }
-    for (size_t i = 0; rc == 0 && i < builder->count; i++) {
-        for (size_t k = 0; k < builder->functions[i].debug->scope_count; k++) {
-            if (builder->functions[i].nodes[k] != NULL) {
-                raise_to_targets(builder->functions[i].nodes[k]);
-            }
+        if (graph->edges[i].from != 0) {
+            rc = add_calls(builder, graph->edges + i, end - i, err);
         }
     }
     return rc;
