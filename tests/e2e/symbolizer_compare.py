@@ -14,6 +14,8 @@ Where the two may differ, and why that is no fault:
   (__second_sect_of_main): only these differences are let pass.
 - Calls. The symbolizer gives no discriminator of a call (DW_AT_GNU_discriminator): only that of the
   innermost frame is compared.
+- A relocatable file. All its sections are at 0 for the symbolizer, so that the symbol is one of any of
+  them: the outermost name is not compared, and only .text is.
 - Code without a DIE. The symbolizer falls back to the symbol table, br2pgo says there is none: let pass
   where the symbolizer knows no start line.
 """
@@ -177,14 +179,16 @@ def shared_programs():
                        ("autofdo/test_kernel_module.ko", 1)):
         path = os.path.join(DATA, name)
         if os.path.exists(path):
-            yield name, path, step, text_offset(path) if name.endswith(".ko") else 0
+            yield name, path, step, text_section(path) if name.endswith(".ko") else None
 
 
-def text_offset(path):
-    """Where br2pgo lays out .text of a relocatable file; the symbolizer has it at 0."""
+def text_section(path):
+    """Offset and size of .text. br2pgo lays a relocatable file out by offsets; for the symbolizer all
+    its sections start at 0."""
     out = subprocess.run([os.path.join(BIN, "llvm-readelf"), "-SW", path], check=True,
                          stdout=subprocess.PIPE).stdout.decode()
-    return int(re.search(r"\s\.text\s+PROGBITS\s+\S+\s+(\S+)", out).group(1), 16)
+    found = re.search(r"\s\.text\s+PROGBITS\s+\S+\s+(\S+)\s+(\S+)", out)
+    return int(found.group(1), 16), int(found.group(2), 16)
 
 
 def ours(path, step):
@@ -213,7 +217,8 @@ def theirs(path, addresses):
     out = subprocess.run(
         [os.path.join(BIN, "llvm-symbolizer"), f"--obj={path}", "--output-style=JSON", "-i",
          "--functions=linkage", "--no-demangle"],
-        input=text.encode(), check=True, stdout=subprocess.PIPE, cwd=os.path.dirname(path)).stdout
+        input=text.encode(), check=True, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, cwd=os.path.dirname(path)).stdout
     result = {}
     for line in out.decode("utf-8", "replace").splitlines():
         for entry in json.loads(line) if line.startswith("[") else [json.loads(line)]:
@@ -233,12 +238,14 @@ def same_name(mine, symbol):
     return not linked or structor.sub(r"\1E", mine) == structor.sub(r"\1E", stem)
 
 
-def same(mine, other):
-    """Whether two stacks agree in what both tools say."""
+def same(mine, other, symbols):
+    """Whether two stacks agree in what both tools say; `symbols`: also in the outermost name."""
     if len(mine) != len(other):
         return False
     for depth, (a, b) in enumerate(zip(mine, other)):
-        named = same_name(a[0], b[0]) if depth == 0 else a[0] == b[0]
+        named = a[0] == b[0]
+        if depth == 0:
+            named = not symbols or same_name(a[0], b[0])
         if not named or a[1:3] != b[1:3]:
             return False
     return mine[-1][3] == other[-1][3]
@@ -249,8 +256,11 @@ def has_debug(frames):
     return any(frame[2] != 0 for frame in frames)
 
 
-def compare(name, path, step, bias=0):
-    mine = {address - bias: frames for address, frames in ours(path, step).items()}
+def compare(name, path, step, text=None):
+    mine = ours(path, step)
+    if text is not None:
+        mine = {address - text[0]: frames for address, frames in mine.items()
+                if text[0] <= address < text[0] + text[1]}
     other = theirs(path, sorted(mine))
     bad = []
     without = 0
@@ -260,7 +270,7 @@ def compare(name, path, step, bias=0):
             without += 1
             if has_debug(stack):
                 bad.append((address, None, stack))
-        elif not same(mine[address], stack):
+        elif not same(mine[address], stack, text is None):
             bad.append((address, mine[address], stack))
     for address, a, b in bad[:3]:
         print(f"  0x{address:x}\n    here        {a}\n    symbolizer  {b}")
