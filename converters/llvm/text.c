@@ -137,7 +137,9 @@ static int write_profile(const struct br2_profile *profile, const struct br2_wri
     (void)options; /* this format has none */
     struct text_writer w = {.profile = profile, .out = out, .err = err};
     const struct br2_function_profile **order = br2_llvm_function_order(profile);
-    int status = order ? BR2PGO_OK : br2_fail_memory(err);
+    if (!order)
+        return br2_fail_memory(err);
+    int status = BR2PGO_OK;
     for (size_t i = 0; !status && i < profile->function_count; i++) {
         status = put_name(&w, order[i]->name, NAME_HEADER);
         if (status)

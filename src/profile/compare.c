@@ -146,7 +146,8 @@ static bool same_functions(struct compare *c)
 const char *br2_profile_difference(const struct br2_profile *a, const struct br2_profile *b,
                                    char *text, size_t size)
 {
-    struct compare c = {.a = a, .b = b, .text = text, .size = size};
+    struct compare c = {.a = a, .b = b, .size = size};
+    c.text = text;
     c.checksums = a->has_checksums && b->has_checksums;
     c.attributes = has_attributes(a) && has_attributes(b);
     return same_functions(&c) ? NULL : text;

@@ -313,8 +313,8 @@ static void malformed_json_is_refused(void **state)
 static void names_that_are_not_utf8_do_not_fit_json(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80",
-                                      "\xf4\x90\x80\x80"};
+    static const char *const bad[] = {"\xff",         "a\xc3",        "\xc0\x80",
+                                      "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct br2_edge_table table = {0};
         struct br2_buf out = {0};

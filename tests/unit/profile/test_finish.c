@@ -99,17 +99,22 @@ static void many_repetitions_in_falling_order_take_little_time(void **state)
     br2_profile_free(profile);
 }
 
-/* Two inlinees whose samples only fit into one array after it has grown. */
+/* Two inlinees whose samples, and two samples whose targets, only fit into one array after it has
+ * grown; before the latter a repetition, so that samples have moved when growing fails. */
 static struct br2_profile *make_growing(void)
 {
     struct br2_profile *profile = br2_profile_new();
     struct br2_function_profile *f = br2_profile_function(profile, name(profile, "f"));
+    uint32_t g = name(profile, "g"), h = name(profile, "h");
     for (uint32_t i = 0; i < 2; i++) {
-        struct br2_function_profile *g =
-            br2_profile_append_inlinee(profile, f, (struct br2_place){1, 0}, name(profile, "g"));
+        struct br2_function_profile *callee =
+            br2_profile_append_inlinee(profile, f, (struct br2_place){1, 0}, g);
+        br2_profile_append_sample(f, (struct br2_place){1, 0});
+        struct br2_body_sample *sample = br2_profile_append_sample(f, (struct br2_place){2, 0});
         for (uint32_t k = 0; k < 5; k++) {
-            br2_profile_append_sample(g, (struct br2_place){k, i});
-            br2_profile_append_inlinee(profile, g, (struct br2_place){k, i}, name(profile, "h"));
+            br2_profile_append_target(sample, g, 1);
+            br2_profile_append_sample(callee, (struct br2_place){k, i});
+            br2_profile_append_inlinee(profile, callee, (struct br2_place){k, i}, h);
         }
     }
     return profile;
@@ -132,7 +137,7 @@ static void memory_that_runs_out_leaves_something_to_free(void **state)
         assert_int_equal(err.status, BR2PGO_NO_MEMORY);
         failures++;
     }
-    assert_int_equal(failures, 2);
+    assert_int_equal(failures, 3);
 }
 
 int main(void)
