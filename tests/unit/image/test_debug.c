@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <zstd.h>
 
 #include "elf_builder.h"
 #include "image/debug.h"
@@ -17,6 +18,7 @@ enum {
     TAG_subprogram = 0x2e,
     TAG_lexical_block = 0x0b,
     TAG_base_type = 0x24,
+    TAG_enumeration_type = 0x04,
     AT_sibling = 0x01,
     AT_name = 0x03,
     AT_stmt_list = 0x10,
@@ -45,7 +47,8 @@ enum {
     BLOCK,
     TYPE,
     DECLARATION,
-    OUT_OF_LINE
+    OUT_OF_LINE,
+    HOLDER,
 };
 
 static const uint8_t abbreviations[] = {
@@ -134,6 +137,11 @@ static const uint8_t abbreviations[] = {
     FORM_data4,
     0,
     0,
+    HOLDER,
+    TAG_enumeration_type,
+    1,
+    0,
+    0,
     0,
 };
 
@@ -190,11 +198,13 @@ static struct br2_buf make_info(int sibling)
     br2_buf_u8(&b, DECLARATION);
     put_string(&b, "_ZN1c1mEv");
     br2_buf_u8(&b, 77);
+    br2_buf_u8(&b, HOLDER);
     br2_buf_u8(&b, TYPE);
     size_t reference = b.size;
     br2_buf_le32(&b, 0);
     br2_buf_u8(&b, 0); /* no children after all */
     patch_le32(&b, reference, (uint32_t)((int)b.size + sibling));
+    br2_buf_u8(&b, 0);
     put_function(&b, "outer", 10, 0x1000, 0x40);
     br2_buf_u8(&b, BLOCK);
     put_inlined(&b, leaf, 0x1010, 0x20, 12, 5);
@@ -369,6 +379,46 @@ static int collect(void *user, const char *name)
     return 0;
 }
 
+/* The unit's DIEs behind a compression header of `type`. */
+static struct br2_debug *open_compressed(uint32_t type, struct br2_image **ret_image,
+                                         struct br2pgo_error *err)
+{
+    struct eb eb = eb_new(ET_DYN, EM_X86_64);
+    struct br2_buf info = make_info(0);
+    Elf64_Chdr header = {.ch_type = type, .ch_size = info.size, .ch_addralign = 1};
+    uint8_t bytes[1024];
+    struct br2_debug *debug = NULL;
+    memcpy(bytes, &header, sizeof header);
+    size_t size = ZSTD_compress(bytes + sizeof header, sizeof bytes - sizeof header, info.bytes,
+                                info.size, 3);
+    br2_buf_done(&info);
+    eb_text(&eb, ".text", 0x1000, nops, sizeof nops);
+    eb_add(&eb, ".debug_abbrev", SHT_PROGBITS, 0, 0, abbreviations, sizeof abbreviations);
+    eb_add(&eb, ".debug_info", SHT_PROGBITS, SHF_COMPRESSED, 0, bytes, sizeof header + size);
+    assert_int_equal(br2_image_open(eb_write(&eb), ret_image, err), 0);
+    br2_debug_open(*ret_image, NULL, NULL, &debug, err);
+    unlink(eb.path);
+    return debug;
+}
+
+static void test_compressed(void **state)
+{
+    (void)state;
+    struct br2_image *image;
+    struct br2pgo_error err = {0};
+    struct br2_debug *debug = open_compressed(2, &image, &err);
+    assert_non_null(debug);
+    const struct br2_debug_function *f = function_at(debug, 0x1000);
+    assert_non_null(f);
+    assert_string_equal(f->scopes[0].name, "outer");
+    assert_false(br2_debug_quality(debug)->has_line_table);
+    br2_debug_close(debug);
+    br2_image_close(image);
+    assert_null(open_compressed(9, &image, &err));
+    assert_int_equal(err.status, BR2PGO_CORRUPT);
+    br2_image_close(image);
+}
+
 static int stop(void *user, const char *name)
 {
     (void)user;
@@ -408,7 +458,7 @@ static void test_quality(void **state)
     br2_image_close(image);
 }
 
-/* A sibling reference to the DIE itself makes libdw run forever. */
+/* A sibling reference to the DIE itself, below one that is passed over, makes libdw run forever. */
 static void test_broken_sibling(void **state)
 {
     (void)state;
@@ -444,10 +494,10 @@ static void test_without(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scopes),  cmocka_unit_test(test_locations),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_specification),
-        cmocka_unit_test(test_quality), cmocka_unit_test(test_broken_sibling),
-        cmocka_unit_test(test_without),
+        cmocka_unit_test(test_scopes),     cmocka_unit_test(test_locations),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_specification),
+        cmocka_unit_test(test_quality),    cmocka_unit_test(test_broken_sibling),
+        cmocka_unit_test(test_compressed), cmocka_unit_test(test_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

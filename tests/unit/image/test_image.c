@@ -303,7 +303,12 @@ static void test_refused(void **state)
     snprintf(path, sizeof path, "/tmp/br2-refused-%d", getpid());
     eb_save(path, file.bytes, file.size);
     assert_int_equal(br2_image_open(path, &image, NULL), BR2PGO_CORRUPT); /* wraps around */
-    eb_save(path, file.bytes, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4);
+    Elf64_Phdr header;
+    memcpy(&header, file.bytes + sizeof(Elf64_Ehdr), sizeof header);
+    header.p_vaddr = 0x1000;
+    header.p_filesz = header.p_memsz = file.size; /* from behind the headers on: too much */
+    memcpy(file.bytes + sizeof(Elf64_Ehdr), &header, sizeof header);
+    eb_save(path, file.bytes, file.size);
     assert_int_equal(br2_image_open(path, &image, NULL), BR2PGO_CORRUPT);
     file.bytes[EI_CLASS] = ELFCLASS32;
     eb_save(path, file.bytes, file.size);
