@@ -136,7 +136,7 @@ static int add_edge(struct br2_flow_builder *builder, const struct br2_judged_br
     struct br2_flow_function *callee = &graph->functions[target.function];
     bool calls = branch->kind == BR2_EDGE_CALL || branch->kind == BR2_EDGE_INDIRECT_CALL;
     bool jumps_in = branch->kind != BR2_EDGE_RETURN && branch->source.function != target.function;
-    if (branch->to == callee->range->start && !branch->from_kernel && (calls || jumps_in)) {
+    if (branch->to == callee->range->start && !branch->resumes && (calls || jumps_in)) {
         callee->entered += count;
     }
     return 0;
@@ -156,8 +156,9 @@ static int judge_trace_run(struct br2_flow_builder *builder, const struct br2_tr
         ret->verdict = BR2_RUN_LEAVES;
     } else if (branch->verdict == BR2_BRANCH_WRONG_TARGET) {
         ret->verdict = BR2_RUN_BAD_START;
-    } else if (trace->run == BR2_RUN_REPEATED && trace->from < trace->to) {
-        ret->verdict = BR2_RUN_BACKWARDS;
+    } else if (trace->run == BR2_RUN_REPEATED &&
+               (branch->verdict == BR2_BRANCH_ENTERS || trace->from < trace->to)) {
+        ret->verdict = BR2_RUN_BACKWARDS; /* from and to are offsets in one file, or it leaves it */
     } else {
         uint64_t length = trace->run == BR2_RUN_REPEATED ? trace->from - trace->to : trace->run - 1;
         return br2_judge_run(builder, trace->to, length, ret, err);
@@ -206,8 +207,9 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
     uint64_t records = records_of(graph, trace, &run);
     graph->branches[branch.verdict] += records;
     if (rc == 0 && (branch.verdict == BR2_BRANCH_KEPT || branch.verdict == BR2_BRANCH_ENTERS)) {
-        uint64_t mispredicted =
-            records == trace->count ? trace->mispredicted : 2 * trace->mispredicted;
+        /* One logged twice is taken once with what both say. */
+        bool halved = trace->run == BR2_RUN_REPEATED && records == trace->count;
+        uint64_t mispredicted = halved ? trace->mispredicted / 2 : trace->mispredicted;
         rc = add_edge(builder, &branch, records, mispredicted, err);
     }
     return rc;

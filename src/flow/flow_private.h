@@ -60,7 +60,8 @@ struct br2_judged_branch {
     uint64_t from;          /* of the transfer itself; 0: outside the image */
     uint64_t to;            /* 0: outside the image */
     enum br2_edge_kind kind;
-    bool from_kernel;
+    bool resumes; /* comes from the kernel or from where nothing may be recorded: an interrupt's
+                     return, not a call */
 };
 int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *trace,
                      struct br2_judged_branch *ret, struct br2pgo_error *err);

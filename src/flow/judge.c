@@ -187,7 +187,7 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
     *ret = (struct br2_judged_branch){
         .verdict = BR2_BRANCH_KEPT,
         .source = {.function = BR2_NO_FUNCTION, .insn = SIZE_MAX},
-        .from_kernel = is_kernel(builder, pair.from),
+        .resumes = is_kernel(builder, pair.from) || pair.from == BR2_DSO_MISSING,
     };
     if (!from_in && !to_in) {
         ret->verdict = judge_outside(builder, pair);

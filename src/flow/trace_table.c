@@ -194,7 +194,10 @@ static void count_records(struct br2_counting *counting, const struct br2_sample
             .mispredicted = record.flags & BR2_RECORD_MISPREDICTED,
         };
         if (repeated && i == 1) {
+            struct br2_branch_record newest;
+            br2_sample_record(sample, 0, &newest);
             trace.run = BR2_RUN_REPEATED;
+            trace.mispredicted += newest.flags & BR2_RECORD_MISPREDICTED;
         }
         stats->predictions +=
             (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;

@@ -25,7 +25,8 @@
 /*
  * BR2_RUN_REPEATED: the newest record equals the one before it. Either the branch ran twice, with a
  * run from `to` back to `from` between, or the processor logged it twice (Skylake does). Which of
- * the two is decided by that run's validity; the trace stands for both records.
+ * the two is decided by that run's validity; the trace stands for both records, and so does its
+ * `mispredicted`, which may be twice its `count`.
  */
 
 struct br2_trace {

@@ -45,6 +45,7 @@ struct br2_spaces {
     size_t view_count;
     size_t view_capacity;
     size_t mapping_count;      /* over all views */
+    size_t mappings_max;
     struct process *processes; /* while adding: in order of appearance */
     size_t process_count;
     size_t process_capacity;
@@ -54,7 +55,16 @@ struct br2_spaces {
 
 struct br2_spaces *br2_spaces_new(void)
 {
-    return br2_calloc(1, sizeof(struct br2_spaces));
+    struct br2_spaces *spaces = br2_calloc(1, sizeof *spaces);
+    if (spaces != NULL) {
+        spaces->mappings_max = BR2_MAPPINGS_MAX;
+    }
+    return spaces;
+}
+
+void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings)
+{
+    spaces->mappings_max = mappings;
 }
 
 void br2_spaces_free(struct br2_spaces *spaces)
@@ -180,10 +190,24 @@ static int add_turn(struct process *process, br2_time time, uint32_t view, struc
     return 0;
 }
 
+/* Whether so many more mappings may be kept. */
+static int check_limit(const struct br2_spaces *spaces, size_t more, struct br2pgo_error *err)
+{
+    if (more > spaces->mappings_max - spaces->mapping_count) {
+        return br2_fail(err, BR2PGO_LIMIT, "more than %zu mappings in the recording",
+                        spaces->mappings_max);
+    }
+    return 0;
+}
+
 /* A new view with a copy of `mappings`. */
 static int add_view(struct br2_spaces *spaces, const struct br2_mapping *mappings, size_t count,
                     uint32_t *ret, struct br2pgo_error *err)
 {
+    int rc = check_limit(spaces, count, err);
+    if (rc != 0) {
+        return rc;
+    }
     if (!br2_grow(&spaces->views, &spaces->view_capacity, spaces->view_count,
                   sizeof *spaces->views)) {
         return br2_fail_memory(err);
@@ -222,9 +246,9 @@ static size_t first_after(const struct view *view, uint64_t address)
 static int insert_mapping(struct br2_spaces *spaces, struct view *view, size_t at,
                           const struct br2_mapping *mapping, struct br2pgo_error *err)
 {
-    if (spaces->mapping_count >= BR2_MAPPINGS_MAX) {
-        return br2_fail(err, BR2PGO_LIMIT, "more than %zu mappings in the recording",
-                        BR2_MAPPINGS_MAX);
+    int rc = check_limit(spaces, 1, err);
+    if (rc != 0) {
+        return rc;
     }
     if (!br2_grow(&view->mappings, &view->capacity, view->count, sizeof *view->mappings)) {
         return br2_fail_memory(err);
@@ -331,7 +355,7 @@ static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
         }
         fresh = overlaps(view, event->mapping.start, event->mapping.end);
     }
-    uint32_t number;
+    uint32_t number = 0;
     int rc = own_view(spaces, process, event->time, fresh, &number, err);
     return rc != 0 ? rc : map_into(spaces, number, &event->mapping, err);
 }
@@ -343,7 +367,7 @@ static int replay_exec(struct br2_spaces *spaces, const struct event *event,
     if (process == NULL) {
         return br2_fail_memory(err);
     }
-    uint32_t number;
+    uint32_t number = 0;
     int rc = add_view(spaces, NULL, 0, &number, err);
     return rc != 0 ? rc : add_turn(process, event->time, number, err);
 }
@@ -353,7 +377,8 @@ static int replay_fork(struct br2_spaces *spaces, const struct event *event,
 {
     const struct process *parent = find_process(spaces, event->parent);
     if (parent == NULL || parent->count == 0) {
-        return 0;
+        /* Whoever had the pid before, it is not this process. */
+        return find_process(spaces, event->pid) != NULL ? replay_exec(spaces, event, err) : 0;
     }
     uint32_t number = parent->turns[parent->count - 1].view;
     struct process *child = get_process(spaces, event->pid);
@@ -376,7 +401,7 @@ static int compare_events(const void *left, const void *right)
 
 int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err)
 {
-    uint32_t number;
+    uint32_t number = 0;
     int rc = 0;
     while (rc == 0 && spaces->view_count <= BR2_VIEW_UNKNOWN) {
         rc = add_view(spaces, NULL, 0, &number, err);

@@ -34,6 +34,8 @@ struct br2_mapping {
 struct br2_spaces;
 struct br2_spaces *br2_spaces_new(void);
 void br2_spaces_free(struct br2_spaces *spaces);
+/* Sets another limit than BR2_MAPPINGS_MAX, before anything is added. */
+void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings);
 
 /* Takes in one event; any order. A br2_task_sink: `spaces` is the user pointer. */
 int br2_spaces_add(void *spaces, const struct br2_task_event *event, struct br2pgo_error *err);
