@@ -44,7 +44,7 @@ struct br2_spaces {
     struct view *views;
     size_t view_count;
     size_t view_capacity;
-    size_t mapping_count;      /* over all views */
+    size_t mapping_count; /* over all views */
     size_t mappings_max;
     struct process *processes; /* while adding: in order of appearance */
     size_t process_count;
