@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Checks a unit's DIEs before libdw walks them. libdw bounds its reads but follows DW_AT_sibling
- * wherever it points, so that one wrong byte can make dwarf_siblingof run forever.
+ * Checks a unit's DIEs before libdw walks them. libdw bounds its reads but takes a DW_AT_sibling
+ * that points forward at its word, and before it compared the two offsets ran forever on one that
+ * points back. A wrong one would make DIEs, and so counts, out of the middle of others.
  */
 #include <stdlib.h>
 #include <string.h>

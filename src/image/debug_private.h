@@ -121,9 +121,8 @@ bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interv
                       uint32_t item, uint64_t *ret_first);
 
 /*
- * Whether the DIEs of [start, end) of a unit can be walked: known abbreviations and forms,
- * everything inside the unit, every sibling reference forward. libdw takes the last two for
- * granted.
+ * Whether the DIEs of a unit can be walked: known abbreviations and forms, everything inside the
+ * unit, every sibling reference right, no nesting beyond BR2_DIE_DEPTH_MAX.
  */
 bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit);
 
