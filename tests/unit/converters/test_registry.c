@@ -108,6 +108,42 @@ static void a_wrong_output_is_found_out(void **state)
     br2_profile_free(profile);
 }
 
+/* A writer that does not hear what it is asked for. */
+static int write_plain(const struct br2_profile *profile, const struct br2_write_options *options,
+                       struct br2_buf *out, struct br2pgo_error *err)
+{
+    (void)options;
+    return br2_format_llvm_extbinary.write_profile(profile, NULL, out, err);
+}
+
+static void an_option_that_is_ignored_is_found_out(void **state)
+{
+    (void)state;
+    static const struct {
+        struct br2_write_options options;
+        int status;
+        const char *message;
+    } cases[] = {
+        {{.symbol_list = true}, BR2PGO_INTERNAL, "the symbol list"},
+        {{.partial = true}, BR2PGO_INTERNAL, "the mark of a partial profile"},
+        {{.md5 = true}, BR2PGO_INTERNAL, "MD5"},
+        {{.compress = true}, BR2PGO_OK, ""}, /* says the same */
+    };
+    struct br2_format deaf = br2_format_llvm_extbinary;
+    deaf.write_profile = write_plain;
+    struct br2_profile *profile = profile_of(SAMPLE_TEXT);
+    br2_strings_add(&profile->symbol_list, "cold", 4);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct br2pgo_error err = {0};
+        struct br2_buf out = {0};
+        assert_int_equal(br2_format_encode_profile(&deaf, profile, &cases[i].options, &out, &err),
+                         cases[i].status);
+        assert_non_null(strstr(err.message, cases[i].message));
+        br2_buf_done(&out);
+    }
+    br2_profile_free(profile);
+}
+
 static void output_is_appended(void **state)
 {
     (void)state;
@@ -130,8 +166,11 @@ static void output_is_appended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_is_complete), cmocka_unit_test(suffixes_decide),
-        cmocka_unit_test(content_decides),          cmocka_unit_test(a_wrong_output_is_found_out),
+        cmocka_unit_test(every_format_is_complete),
+        cmocka_unit_test(suffixes_decide),
+        cmocka_unit_test(content_decides),
+        cmocka_unit_test(a_wrong_output_is_found_out),
+        cmocka_unit_test(an_option_that_is_ignored_is_found_out),
         cmocka_unit_test(output_is_appended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
