@@ -269,7 +269,8 @@ def make_environment(scratch):
     keep = ("BR2PGO_DATA", "TOOLS", "SOURCE_DIR", "BUILD_DIR", "LLVM_BIN", "ASAN_OPTIONS",
             "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS")
     environment = {name: os.environ[name] for name in keep if name in os.environ}
-    path = [binaries, os.environ.get("TOOLS"), os.environ.get("LLVM_BIN"), os.environ["PATH"]]
+    path = [binaries, HERE, os.environ.get("TOOLS"), os.environ.get("LLVM_BIN"),
+            os.environ["PATH"]]
     environment.update(PATH=":".join(p for p in path if p), LC_ALL="C.UTF-8", TZ="UTC",
                        HOME=scratch, TERM="dumb")
     os.environ["PATH"] = environment["PATH"]
