@@ -289,40 +289,48 @@ static bool pass_attributes(struct check *check, const struct abbreviation *abbr
     return true;
 }
 
-/* Passes all DIEs from the unit's on: each sibling reference must lead to the end of the DIE. */
-static bool pass_entries(struct check *check)
-{
+/* The sibling references of the DIEs whose children are being passed; 0 where there is none. */
+struct nesting {
     uint64_t siblings[BR2_DIE_DEPTH_MAX];
-    size_t depth = 0;
+    size_t depth;
+};
+
+/* Passes one DIE, or the end of a list of them. A sibling reference must lead to the end of the DIE
+ * and its children. */
+static bool pass_entry(struct check *check, struct nesting *nesting)
+{
     struct br2_cursor *c = &check->c;
-    do {
-        uint64_t sibling = 0;
-        uint64_t code = br2_cursor_uleb(c);
-        if (c->failed) {
+    uint64_t sibling = 0;
+    uint64_t code = br2_cursor_uleb(c);
+    if (c->failed) {
+        return false;
+    }
+    if (code == 0) {
+        sibling = nesting->depth > 0 ? nesting->siblings[--nesting->depth] : 0;
+    } else {
+        const struct abbreviation *abbreviation = find(check, code);
+        if (abbreviation == NULL || !pass_attributes(check, abbreviation, &sibling)) {
             return false;
         }
-        if (code == 0) {
-            if (depth == 0) {
-                continue;
-            }
-            sibling = siblings[--depth];
-        } else {
-            const struct abbreviation *abbreviation = find(check, code);
-            if (abbreviation == NULL || !pass_attributes(check, abbreviation, &sibling)) {
+        if (abbreviation->has_children) {
+            if (nesting->depth == BR2_DIE_DEPTH_MAX) {
                 return false;
             }
-            if (abbreviation->has_children) {
-                if (depth == BR2_DIE_DEPTH_MAX) {
-                    return false;
-                }
-                siblings[depth++] = sibling;
-                continue;
-            }
+            nesting->siblings[nesting->depth++] = sibling;
+            return true;
         }
-        if (sibling != 0 && sibling != br2_cursor_offset(c)) {
+    }
+    return sibling == 0 || sibling == br2_cursor_offset(c);
+}
+
+static bool pass_entries(struct check *check)
+{
+    struct nesting nesting = {.depth = 0};
+    do {
+        if (!pass_entry(check, &nesting)) {
             return false;
         }
-    } while (br2_cursor_left(c) > 0);
+    } while (br2_cursor_left(&check->c) > 0);
     return true;
 }
 
