@@ -15,7 +15,7 @@ void br2_print_error(const struct br2pgo_error *err);
 
 /* Each returns an enum br2pgo_status, with `err` filled. `stop` becomes non-zero when a signal
  * asks to stop. */
-int br2_convert(const struct br2_arguments *arguments, volatile sig_atomic_t *stop,
+int br2_convert(const struct br2_arguments *arguments, const volatile sig_atomic_t *stop,
                 struct br2pgo_error *err);
 int br2_inspect(const struct br2_arguments *arguments, struct br2pgo_error *err);
 

@@ -159,7 +159,7 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     return rc;
 }
 
-int br2_convert(const struct br2_arguments *arguments, volatile sig_atomic_t *stop,
+int br2_convert(const struct br2_arguments *arguments, const volatile sig_atomic_t *stop,
                 struct br2pgo_error *err)
 {
     struct br2_progress_line line;

@@ -12,7 +12,8 @@ static long milliseconds_between(const struct timespec *from, const struct times
     return (to->tv_sec - from->tv_sec) * 1000 + (to->tv_nsec - from->tv_nsec) / 1000000;
 }
 
-void br2_progress_begin(struct br2_progress_line *line, bool enabled, volatile sig_atomic_t *stop)
+void br2_progress_begin(struct br2_progress_line *line, bool enabled,
+                        const volatile sig_atomic_t *stop)
 {
     *line = (struct br2_progress_line){.enabled = enabled, .stop = stop};
     clock_gettime(CLOCK_MONOTONIC, &line->start);
@@ -36,7 +37,7 @@ int br2_progress_show(void *user, const char *phase, uint64_t done, uint64_t tot
     static const char bar[BAR_WIDTH + 1] = "##############################";
     fprintf(stderr, "\r\033[K%s [%.*s%*s] %3.0f%%", phase, filled, bar, BAR_WIDTH - filled, "",
             share * 100);
-    fflush(stderr);
+    (void)fflush(stderr);
     line->visible = true;
     line->last = now;
     return 0;
@@ -46,7 +47,7 @@ void br2_progress_clear(struct br2_progress_line *line)
 {
     if (line->visible) {
         fputs("\r\033[K", stderr);
-        fflush(stderr);
+        (void)fflush(stderr);
         line->visible = false;
     }
 }

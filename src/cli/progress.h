@@ -13,12 +13,13 @@ struct br2_progress_line {
     bool visible;
     struct timespec start;
     struct timespec last;
-    volatile sig_atomic_t *stop; /* non-zero: the user asked to stop */
+    const volatile sig_atomic_t *stop; /* non-zero: the user asked to stop */
 };
 
-void br2_progress_begin(struct br2_progress_line *line, bool enabled, volatile sig_atomic_t *stop);
-/* A br2pgo_progress; `line` is the user pointer. Asks to stop when the user did. */
-int br2_progress_show(void *line, const char *phase, uint64_t done, uint64_t total);
+void br2_progress_begin(struct br2_progress_line *line, bool enabled,
+                        const volatile sig_atomic_t *stop);
+/* A br2pgo_progress; `user` is the line. Asks to stop when the user did. */
+int br2_progress_show(void *user, const char *phase, uint64_t done, uint64_t total);
 /* Takes the line away, so that something else can be printed. */
 void br2_progress_clear(struct br2_progress_line *line);
 

@@ -279,7 +279,8 @@ static int compare_edges(const void *left, const void *right)
     const struct br2_flow_edge *a = left;
     const struct br2_flow_edge *b = right;
     int order = compare_u64(a->from, b->from);
-    return order != 0 ? order : compare_u64(a->to, b->to);
+    order = order != 0 ? order : compare_u64(a->to, b->to);
+    return order != 0 ? order : compare_u64(a->kind, b->kind);
 }
 
 static int compare_timings(const void *left, const void *right)

@@ -64,8 +64,8 @@ struct br2_flow_edge {
     uint64_t to;   /* 0: outside the image */
     uint32_t from_function;
     uint32_t to_function;
-    enum br2_edge_kind kind; /* never a fall-through; of an outside source: call at an entry, else
-                                return */
+    enum br2_edge_kind kind; /* never a fall-through; of an outside source: call at an entry, unless
+                                it comes from the kernel, else return */
     uint64_t count;
     uint64_t mispredicted;
 };
@@ -95,7 +95,7 @@ struct br2_flow_graph {
     size_t function_count;
     struct br2_flow_run *runs; /* sorted by start, end; distinct */
     size_t run_count;
-    struct br2_flow_edge *edges; /* sorted by from, to; distinct */
+    struct br2_flow_edge *edges; /* sorted by from, to, kind; distinct */
     size_t edge_count;
     struct br2_flow_timing *timings; /* sorted by start, end, cycles; only of kept runs */
     size_t timing_count;

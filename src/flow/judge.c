@@ -164,7 +164,8 @@ static int judge_target(struct br2_flow_builder *builder, uint64_t offset,
     branch->to = address;
     if (branch->verdict == BR2_BRANCH_ENTERS) {
         const struct br2_flow_function *function = &builder->graph->functions[spot.function];
-        branch->kind = address == function->range->start ? BR2_EDGE_CALL : BR2_EDGE_RETURN;
+        bool calls = address == function->range->start && !branch->resumes;
+        branch->kind = calls ? BR2_EDGE_CALL : BR2_EDGE_RETURN;
     }
     return 0;
 }

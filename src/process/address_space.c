@@ -157,7 +157,7 @@ static int grow_pid_slots(struct br2_spaces *spaces)
     br2_free(spaces->pid_slots);
     spaces->pid_slots = slots;
     spaces->pid_slot_count = wanted;
-    for (size_t i = 0; i < spaces->process_count; i++) {
+    for (size_t i = 0; spaces->processes != NULL && i < spaces->process_count; i++) {
         spaces->pid_slots[pid_slot(spaces, spaces->processes[i].pid)] = (uint32_t)(i + 1);
     }
     return 0;

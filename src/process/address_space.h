@@ -37,8 +37,8 @@ void br2_spaces_free(struct br2_spaces *spaces);
 /* Sets another limit than BR2_MAPPINGS_MAX, before anything is added. */
 void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings);
 
-/* Takes in one event; any order. A br2_task_sink: `spaces` is the user pointer. */
-int br2_spaces_add(void *spaces, const struct br2_task_event *event, struct br2pgo_error *err);
+/* Takes in one event; any order. A br2_task_sink: `user` is the struct br2_spaces. */
+int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err);
 /* Call once after the last event, before any question: puts events in order of time. */
 int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err);
 
