@@ -23,7 +23,8 @@ enum br2_insn_kind {
 
 struct br2_insn {
     uint64_t address;
-    uint64_t target; /* of a direct transfer, else 0 */
+    uint64_t
+        target; /* of a direct transfer, else 0; also 0 where it leads out of a kernel module */
     uint8_t size;
     uint8_t kind;     /* enum br2_insn_kind */
     uint8_t compares; /* cmp or test: AMD reports a fused pair at this one instead of the branch */

@@ -2,7 +2,8 @@
 /*
  * Debug information in the shape that profiles need: for one function, the tree of inlined scopes
  * and, over all its code, which scope, line and discriminator each stretch belongs to. Only
- * functions that are asked for are read. DWARF 2 to 5, own or separate debug file.
+ * functions that are asked for are read, so one br2_debug is for one thread at a time. DWARF 2 to
+ * 5, own or separate debug file.
  */
 #ifndef BR2_IMAGE_DEBUG_H
 #define BR2_IMAGE_DEBUG_H
@@ -55,7 +56,7 @@ struct br2_debug_quality {
     bool has_line_table; /* some unit has rows */
     bool has_units;
     bool fs_discriminators; /* __llvm_fs_discriminator__ symbol: raw values are the key */
-    char producer[128];     /* of the first unit with code, cut short */
+    char producer[128];     /* of the first unit with code not in assembly, cut short */
 };
 
 struct br2_debug;

@@ -67,7 +67,7 @@ size_t br2_image_ranges(const struct br2_image *image, const struct br2_code_ran
 const struct br2_code_range *br2_image_range_at(const struct br2_image *image, uint64_t address);
 
 /* For the debug reader: path of the debug file found by build-id folder or .gnu_debuglink (owned
- * by the image), NULL when the image itself is to be used. */
+ * by the image, until the next call), NULL when the image itself is to be used. */
 const char *br2_image_debug_file(const struct br2_image *image, const char *sysroot);
 
 /* Reads just the build-id and whether the file is an ELF with code, cheaply. */
