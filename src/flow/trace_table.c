@@ -72,15 +72,14 @@ static bool reserve(struct br2_trace_table *table, size_t more)
     return true;
 }
 
+/* Adds to the trace's slot, which is free or its own. */
 static void update(struct br2_trace_table *table, const struct br2_trace *trace, uint64_t hash)
 {
     struct br2_trace *slot = find(table, trace, hash);
     if (slot->count == 0) {
-        slot->from = trace->from;
-        slot->to = trace->to;
-        slot->run = trace->run;
-        slot->space = trace->space;
+        *slot = *trace;
         table->used++;
+        return;
     }
     slot->count += trace->count;
     slot->mispredicted += trace->mispredicted;
@@ -112,29 +111,49 @@ void br2_trace_table_done(struct br2_trace_table *table)
 /* As many records are prepared before the table is touched, so that its lines are on their way. */
 #define BATCH 64
 
-struct batch {
-    struct br2_trace traces[BATCH];
-    uint64_t hashes[BATCH];
-    size_t count;
+/* One record, on its way into the table. */
+struct pending {
+    uint64_t from;
+    uint64_t to;
+    uint32_t run;
+    uint32_t mispredicted;
+    uint64_t hash;
 };
 
-static void flush(struct br2_trace_table *table, struct batch *batch)
+struct batch {
+    struct br2_trace_table *table;
+    uint32_t space;
+    size_t count;
+    struct pending items[BATCH];
+};
+
+static void flush(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        update(table, &batch->traces[i], batch->hashes[i]);
+        const struct pending *item = &batch->items[i];
+        struct br2_trace trace = {
+            .from = item->from,
+            .to = item->to,
+            .run = item->run,
+            .space = batch->space,
+            .count = 1,
+            .mispredicted = item->mispredicted,
+        };
+        update(batch->table, &trace, item->hash);
     }
     batch->count = 0;
 }
 
-static void push(struct br2_trace_table *table, struct batch *batch, const struct br2_trace *trace)
+static inline void push(struct batch *batch, uint64_t from, uint64_t to, uint32_t run,
+                        uint32_t mispredicted)
 {
-    uint64_t hash = hash_of(trace);
-    __builtin_prefetch(&table->slots[(size_t)hash & (table->slot_count - 1)], 1);
-    batch->traces[batch->count] = *trace;
-    batch->hashes[batch->count] = hash;
-    if (++batch->count == BATCH) {
-        flush(table, batch);
+    if (batch->count == BATCH) {
+        flush(batch);
     }
+    uint64_t hash = mix(from, to, (uint64_t)batch->space << 32 | run);
+    __builtin_prefetch(&batch->table->slots[(size_t)hash & (batch->table->slot_count - 1)], 1);
+    batch->items[batch->count++] = (struct pending){
+        .from = from, .to = to, .run = run, .mispredicted = mispredicted, .hash = hash};
 }
 
 static uint32_t run_between(uint64_t to, uint64_t next_from)
@@ -166,12 +185,12 @@ static bool newest_repeats(const struct br2_sample *sample)
 }
 
 /* Walks the records from the newest on: one push each. */
-static void count_records(struct br2_counting *counting, const struct br2_sample *sample,
-                          uint32_t space, struct batch *batch)
+static void count_records(struct br2_count_stats *stats, const struct br2_sample *sample,
+                          struct batch *batch)
 {
-    struct br2_count_stats *stats = &counting->stats;
     bool repeated = newest_repeats(sample);
     stats->repeated += repeated;
+    uint64_t predictions = 0;
     uint64_t newer_from = 0; /* 0: no run can reach it */
     for (size_t i = repeated; i < sample->count; i++) {
         struct br2_branch_record record;
@@ -185,30 +204,19 @@ static void count_records(struct br2_counting *counting, const struct br2_sample
             stats->stale += sample->count - i - 1;
             break;
         }
-        struct br2_trace trace = {
-            .from = record.from,
-            .to = record.to,
-            .run = run_between(record.to, newer_from),
-            .space = space,
-            .count = 1,
-            .mispredicted = record.flags & BR2_RECORD_MISPREDICTED,
-        };
-        if (repeated && i == 1) {
-            struct br2_branch_record newest;
-            br2_sample_record(sample, 0, &newest);
-            trace.run = BR2_RUN_REPEATED;
-            trace.mispredicted += newest.flags & BR2_RECORD_MISPREDICTED;
-        }
-        stats->predictions +=
-            (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
-        push(counting->traces, batch, &trace);
+        uint32_t run = repeated && i == 1 ? BR2_RUN_REPEATED : run_between(record.to, newer_from);
+        predictions += (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+        push(batch, record.from, record.to, run,
+             (uint32_t)(record.flags & BR2_RECORD_MISPREDICTED));
         newer_from = record.from;
     }
+    stats->predictions += predictions;
+    flush(batch);
 }
 
 /* The cycles of a record are those since the previous one: they time the run between the two. */
-static void count_timings(struct br2_counting *counting, const struct br2_sample *sample,
-                          uint32_t space, struct batch *batch)
+static void count_timings(struct br2_count_stats *stats, const struct br2_sample *sample,
+                          struct batch *batch)
 {
     struct br2_branch_record newer = {0};
     for (size_t i = 0; i < sample->count; i++) {
@@ -220,42 +228,38 @@ static void count_timings(struct br2_counting *counting, const struct br2_sample
         if ((record.from | record.to) == 0) {
             break;
         }
-        struct br2_trace timing = {
-            .from = br2_record_cycles(newer.flags),
-            .to = record.to,
-            .run = run_between(record.to, newer.from),
-            .space = space,
-            .count = 1,
-        };
-        if (timing.from != 0 && timing.run != BR2_RUN_NONE && timing.run != BR2_RUN_IMPOSSIBLE) {
-            counting->stats.cycles_known++;
-            push(counting->timings, batch, &timing);
+        unsigned cycles = br2_record_cycles(newer.flags);
+        uint32_t run = run_between(record.to, newer.from);
+        if (cycles != 0 && run != BR2_RUN_NONE && run != BR2_RUN_IMPOSSIBLE) {
+            stats->cycles_known++;
+            push(batch, cycles, record.to, run, 0);
         }
         newer = record;
     }
+    flush(batch);
 }
 
 bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sample,
                       uint32_t space)
 {
+    struct br2_count_stats *stats = &counting->stats;
     struct batch batch;
+    batch.table = counting->traces;
+    batch.space = space;
     batch.count = 0;
     if (!reserve(counting->traces, sample->count)) {
         return false;
     }
-    counting->stats.samples++;
-    counting->stats.records += sample->count;
-    if (sample->count > counting->stats.depth) {
-        counting->stats.depth = sample->count;
-    }
-    count_records(counting, sample, space, &batch);
-    flush(counting->traces, &batch);
+    stats->samples++;
+    stats->records += sample->count;
+    stats->depth = sample->count > stats->depth ? sample->count : stats->depth;
+    count_records(stats, sample, &batch);
     if (counting->timings != NULL) {
+        batch.table = counting->timings;
         if (!reserve(counting->timings, sample->count)) {
             return false;
         }
-        count_timings(counting, sample, space, &batch);
-        flush(counting->timings, &batch);
+        count_timings(stats, sample, &batch);
     }
     return true;
 }
