@@ -88,6 +88,7 @@ static int read_sections(struct br2_elf *elf, const char *path, struct br2pgo_er
         section->offset = header.sh_offset;
         section->size = header.sh_size;
         section->entry_size = header.sh_entsize;
+        section->alignment = header.sh_addralign;
     }
     elf->section_count = count;
     return 0;

@@ -24,6 +24,7 @@ struct br2_elf_section {
     uint64_t offset;
     uint64_t size;
     uint64_t entry_size;
+    uint64_t alignment;
 };
 
 struct br2_elf {

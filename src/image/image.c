@@ -59,8 +59,13 @@ static int segments_of_program(struct br2_image *image, struct br2pgo_error *err
         if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 || header.p_filesz == 0) {
             continue;
         }
-        struct br2_segment segment = {header.p_offset, header.p_filesz, header.p_vaddr,
-                                      header.p_memsz};
+        struct br2_segment segment = {
+            .file_offset = header.p_offset,
+            .file_size = header.p_filesz,
+            .address = header.p_vaddr,
+            .memory_size = header.p_memsz,
+            .mapped_offset = header.p_offset,
+        };
         int status = add_segment(image, &capacity, &segment, err);
         if (status != 0) {
             return status;
@@ -69,22 +74,39 @@ static int segments_of_program(struct br2_image *image, struct br2pgo_error *err
     return 0;
 }
 
+static uint64_t align_up(uint64_t value, uint64_t alignment)
+{
+    uint64_t rest = alignment != 0 ? value % alignment : 0;
+    return rest != 0 && value <= UINT64_MAX - alignment ? value + (alignment - rest) : value;
+}
+
 static bool is_text(const struct br2_elf_section *section)
 {
     return (section->flags & SHF_ALLOC) != 0 && (section->flags & SHF_EXECINSTR) != 0 &&
            section->type != SHT_NOBITS && section->size > 0;
 }
 
+/* The kernel's module loader (layout_sections in kernel/module/main.c) puts a module's code first,
+ * in the order of its sections; .init ones go elsewhere and are gone once it is loaded. */
 static int segments_of_module(struct br2_image *image, struct br2pgo_error *err)
 {
     size_t capacity = 0;
+    uint64_t loaded = 0;
     for (size_t i = 1; i < image->elf.section_count; i++) {
         const struct br2_elf_section *section = &image->elf.sections[i];
         if (!is_text(section)) {
             continue;
         }
-        struct br2_segment segment = {section->offset, section->size, section->address,
-                                      section->size};
+        bool stays = strncmp(section->name, ".init", 5) != 0;
+        uint64_t start = align_up(loaded, section->alignment);
+        struct br2_segment segment = {
+            .file_offset = section->offset,
+            .file_size = section->size,
+            .address = section->address,
+            .memory_size = section->size,
+            .mapped_offset = stays ? start : UINT64_MAX,
+        };
+        loaded = stays ? start + section->size : loaded;
         int status = add_segment(image, &capacity, &segment, err);
         if (status != 0) {
             return status;

@@ -23,6 +23,9 @@ struct br2_segment {
     uint64_t file_size;
     uint64_t address;
     uint64_t memory_size;
+    /* What "address - mapping's start + mapping's file offset" comes to at the segment's start: its
+     * file offset; in a module, which is loaded section by section, the distance from its first. */
+    uint64_t mapped_offset;
 };
 
 /*

@@ -169,7 +169,7 @@ static void check_mapping(void *user, const struct br2_mapping *mapping)
     size_t count = br2_image_segments(fit->image, &segments);
     uint64_t length = mapping->end - mapping->start;
     for (size_t i = 0; i < count; i++) {
-        uint64_t first = segments[i].file_offset;
+        uint64_t first = segments[i].mapped_offset;
         if (mapping->file_offset <= first && first - mapping->file_offset < length) {
             fit->fits = true;
         }
@@ -197,6 +197,27 @@ static bool same_path(const struct br2pgo_conversion *conversion, const struct b
     return realpath(path, real) != NULL && strcmp(real, dso->path) == 0;
 }
 
+/* The same base name; a kernel module may be recorded as "[name]", with '_' for '-'. */
+static bool same_name(const char *image_path, const char *recorded)
+{
+    const char *image = base_name(image_path);
+    if (recorded[0] != '[') {
+        return strcmp(image, base_name(recorded)) == 0;
+    }
+    size_t length = strlen(recorded);
+    if (length < 3 || recorded[length - 1] != ']' || strlen(image) != length - 2 + 3 ||
+        strcmp(image + length - 2, ".ko") != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < length - 2; i++) {
+        char c = image[i] == '-' ? '_' : image[i];
+        if (c != recorded[i + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum match match_dso(const struct br2pgo_conversion *conversion,
                             const struct br2_recording *recording, uint32_t number,
                             const struct stat *st)
@@ -204,7 +225,7 @@ static enum match match_dso(const struct br2pgo_conversion *conversion,
     const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
     const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
     bool path = same_path(conversion, dso);
-    bool name = strcmp(base_name(conversion->image_path), base_name(dso->path)) == 0;
+    bool name = same_name(conversion->image_path, dso->path);
     if (dso->build_id.size != 0 && build_id->size != 0) {
         if (br2_build_id_equal(&dso->build_id, build_id)) {
             return MATCH_BUILD_ID;
