@@ -265,63 +265,79 @@ static void put_header_text(struct bytes *out, const char *text)
     put_text(out, text, 64);
 }
 
-static void write_recording(const struct recording *r, const char *path, char **argv)
+static void put_attr(struct bytes *out, uint64_t period)
 {
-    struct bytes sections[5] = {0};
+    struct perf_event_attr attr = {0};
+    const uint64_t flags = EVENT_FLAGS;
+    attr.type = PERF_TYPE_HARDWARE;
+    attr.size = PERF_ATTR_SIZE_VER5;
+    attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+    attr.sample_period = period;
+    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+                       PERF_SAMPLE_BRANCH_STACK;
+    attr.branch_sample_type =
+        PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_CYCLES;
+    memcpy((uint8_t *)&attr + 40, &flags, sizeof flags);
+    put(out, &attr, PERF_ATTR_SIZE_VER5);
+    put_u64(out, 0); /* ids: none */
+    put_u64(out, 0);
+}
+
+static void put_file_header(struct bytes *out, uint64_t data_size, const unsigned bits[5])
+{
+    const uint64_t attr_size = PERF_ATTR_SIZE_VER5 + 16;
+    const uint64_t header[12] = {104, attr_size, 104, attr_size, 104 + attr_size, data_size};
+    put(out, "PERFILE2", 8);
+    put(out, header, sizeof header);
+    for (size_t i = 0; i < 5; i++) {
+        out->at[72 + bits[i] / 8] |= (uint8_t)(1u << bits[i] % 8);
+    }
+}
+
+/* What stands behind the data: a table of sections, then they. */
+static void put_sections(struct bytes *out, const struct bytes sections[5])
+{
+    uint64_t at = out->size + 5 * 16;
+    for (size_t i = 0; i < 5; i++) {
+        put_u64(out, at);
+        put_u64(out, sections[i].size);
+        at += sections[i].size;
+    }
+    for (size_t i = 0; i < 5; i++) {
+        put(out, sections[i].size != 0 ? (const void *)sections[i].at : "", sections[i].size);
+    }
+}
+
+/* Writes the file; frees what it is made of. */
+static void write_recording(struct recording *r, const char *path, char **argv)
+{
+    struct bytes sections[5] = {r->build_ids};
     const unsigned bits[5] = {2, 6, 8, 11, 15}; /* build-ids, arch, CPU, command, branch stacks */
-    sections[0] = r->build_ids;
     put_header_text(&sections[1], "x86_64");
     put_header_text(&sections[2], "single-stepped by record_steps");
     uint32_t count = 0;
-    for (; argv[count] != NULL; count++) {
+    while (argv[count] != NULL) {
+        count++;
     }
     put_u32(&sections[3], count);
     for (uint32_t i = 0; i < count; i++) {
         put_header_text(&sections[3], argv[i]);
     }
 
-    struct perf_event_attr attr = {0};
-    const uint64_t flags = EVENT_FLAGS;
-    attr.type = PERF_TYPE_HARDWARE;
-    attr.size = PERF_ATTR_SIZE_VER5;
-    attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
-    attr.sample_period = r->period;
-    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-                       PERF_SAMPLE_BRANCH_STACK;
-    memcpy((uint8_t *)&attr + 40, &flags, sizeof flags);
-    attr.branch_sample_type =
-        PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_CYCLES;
-
-    const uint64_t data = 104 + PERF_ATTR_SIZE_VER5 + 16;
     struct bytes out = {0};
-    put(&out, "PERFILE2", 8);
-    const uint64_t head[] = {104,  PERF_ATTR_SIZE_VER5 + 16,
-                             104,  PERF_ATTR_SIZE_VER5 + 16,
-                             data, r->data.size,
-                             0,    0,
-                             0,    0,
-                             0,    0};
-    put(&out, head, sizeof head);
-    for (size_t i = 0; i < 5; i++) {
-        out.at[72 + bits[i] / 8] |= (uint8_t)(1u << bits[i] % 8);
-    }
-    put(&out, &attr, PERF_ATTR_SIZE_VER5);
-    put_u64(&out, 0); /* ids: none */
-    put_u64(&out, 0);
+    put_file_header(&out, r->data.size, bits);
+    put_attr(&out, r->period);
     put(&out, r->data.at, r->data.size);
-    uint64_t at = out.size + sizeof sections / sizeof *sections * 16;
-    for (size_t i = 0; i < 5; i++) {
-        put_u64(&out, at);
-        put_u64(&out, sections[i].size);
-        at += sections[i].size;
-    }
-    for (size_t i = 0; i < 5; i++) {
-        put(&out, sections[i].size != 0 ? (const void *)sections[i].at : "", sections[i].size);
-    }
+    put_sections(&out, sections);
     FILE *file = fopen(path, "wbe");
     if (file == NULL || fwrite(out.at, 1, out.size, file) != out.size || fclose(file) != 0) {
         fail("cannot write '%s': %s", path, strerror(errno));
     }
+    for (size_t i = 0; i < 5; i++) {
+        free(sections[i].at);
+    }
+    free(r->data.at);
+    free(out.at);
 }
 
 #endif
