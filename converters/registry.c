@@ -85,6 +85,12 @@ static const char *find_difference(const struct br2_format *format,
     return br2_profile_difference(written, read, text, size);
 }
 
+/* What a writer appended; never NULL, also where that is nothing. */
+static const uint8_t *written_since(const struct br2_buf *out, size_t start)
+{
+    return out->bytes != NULL ? out->bytes + start : (const uint8_t *)"";
+}
+
 int br2_format_encode_profile(const struct br2_format *format, const struct br2_profile *profile,
                               const struct br2_write_options *options, struct br2_buf *out,
                               struct br2pgo_error *err)
@@ -108,7 +114,7 @@ int br2_format_encode_profile(const struct br2_format *format, const struct br2_
         status = br2_fail_memory(err);
         goto out;
     }
-    status = format->read_profile(out->bytes + start, out->size - start, read, err);
+    status = format->read_profile(written_since(out, start), out->size - start, read, err);
     if (status == BR2PGO_NO_MEMORY)
         goto out;
     if (status)
@@ -135,7 +141,7 @@ int br2_format_encode_edges(const struct br2_format *format, const struct br2_ed
         return status;
     if (out->failed)
         return br2_fail_memory(err);
-    status = format->read_edges(out->bytes + start, out->size - start, &read, err);
+    status = format->read_edges(written_since(out, start), out->size - start, &read, err);
     if (status && status != BR2PGO_NO_MEMORY)
         status = fail_read_back(format, "it cannot be read back", err);
     if (!status) {

@@ -102,10 +102,13 @@ static bool parse_header(struct piece line, struct piece *ret_name, uint64_t *re
 
 bool br2_llvm_probe_text(const uint8_t *bytes, size_t size)
 {
+    if (size == 0) {
+        return false;
+    }
     struct text_reader r = {.at = (const char *)bytes, .end = (const char *)bytes + size};
     struct piece line, name;
     uint64_t total, head;
-    return size > 0 && next_line(&r, &line) && parse_header(line, &name, &total, &head);
+    return next_line(&r, &line) && parse_header(line, &name, &total, &head);
 }
 
 static int read_header(struct text_reader *r, struct piece line)

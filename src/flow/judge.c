@@ -34,8 +34,9 @@ bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uin
     size_t count = br2_image_segments(image, &segments);
     for (size_t i = 0; i < count; i++) {
         const struct br2_segment *segment = &segments[i];
-        if (offset >= segment->file_offset && offset - segment->file_offset < segment->file_size) {
-            *ret = offset - segment->file_offset + segment->address;
+        if (offset >= segment->mapped_offset &&
+            offset - segment->mapped_offset < segment->file_size) {
+            *ret = offset - segment->mapped_offset + segment->address;
             return true;
         }
     }
@@ -176,7 +177,8 @@ static bool goes_elsewhere(const struct br2_flow_graph *graph,
     uint64_t target = br2_spot_insn(graph, branch->source)->target;
     bool direct = branch->kind == BR2_EDGE_COND || branch->kind == BR2_EDGE_JUMP ||
                   branch->kind == BR2_EDGE_CALL;
-    return direct && (!to_in_image || branch->to != target);
+    /* A module's branch to another module has no target of its own: the loader fills it in. */
+    return direct && target != 0 && (!to_in_image || branch->to != target);
 }
 
 int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *trace,

@@ -172,6 +172,11 @@ static bool is_wrong_path(const struct br2_branch_record *record)
     return br2_record_spec(record->flags) == BR2_SPEC_WRONG_PATH;
 }
 
+static bool says_prediction(const struct br2_branch_record *record)
+{
+    return (record->flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+}
+
 /* Whether the two newest records are the same whole branch. */
 static bool newest_repeats(const struct br2_sample *sample)
 {
@@ -188,12 +193,16 @@ static bool newest_repeats(const struct br2_sample *sample)
 static void count_records(struct br2_count_stats *stats, const struct br2_sample *sample,
                           struct batch *batch)
 {
-    bool repeated = newest_repeats(sample);
-    stats->repeated += repeated;
+    struct br2_branch_record record;
     uint64_t predictions = 0;
+    bool repeated = newest_repeats(sample);
+    if (repeated) {
+        stats->repeated++;
+        br2_sample_record(sample, 0, &record);
+        predictions += says_prediction(&record);
+    }
     uint64_t newer_from = 0; /* 0: no run can reach it */
     for (size_t i = repeated; i < sample->count; i++) {
-        struct br2_branch_record record;
         br2_sample_record(sample, i, &record);
         if (is_wrong_path(&record)) {
             stats->wrong_path++;
@@ -205,7 +214,7 @@ static void count_records(struct br2_count_stats *stats, const struct br2_sample
             break;
         }
         uint32_t run = repeated && i == 1 ? BR2_RUN_REPEATED : run_between(record.to, newer_from);
-        predictions += (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+        predictions += says_prediction(&record);
         push(batch, record.from, record.to, run,
              (uint32_t)(record.flags & BR2_RECORD_MISPREDICTED));
         newer_from = record.from;

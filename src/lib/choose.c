@@ -301,6 +301,15 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
     return BR2PGO_USELESS;
 }
 
+static uint64_t all_records(const struct br2pgo_conversion *conversion)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        records += conversion->recordings[i].stats.records;
+    }
+    return records;
+}
+
 static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
                        struct br2pgo_error *err)
 {
@@ -325,8 +334,8 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
                  conversion->image_path, matching.dso->path);
     }
     br2_note(conversion, conversion->image_chosen ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
-             "image: '%s', %.1f %% of the branch records that lie in files", conversion->image_path,
-             100.0 * (double)matching.records / (double)candidates->records);
+             "image: '%s', %.1f %% of the branch records start in it", conversion->image_path,
+             100.0 * (double)matching.records / (double)all_records(conversion));
     return 0;
 }
 

@@ -149,7 +149,9 @@ static int count_sources(struct br2_recording *recording, struct br2pgo_error *e
         if (table->slots[i].count != 0) {
             uint32_t dso = br2_folded_pair(&recording->folded, table->slots[i].space).from;
             if (dso < count) {
-                recording->sources[dso] += table->slots[i].count;
+                /* A repeated newest record stands for two. */
+                uint64_t each = table->slots[i].run == BR2_RUN_REPEATED ? 2 : 1;
+                recording->sources[dso] += each * table->slots[i].count;
             }
         }
     }
