@@ -14,9 +14,11 @@ const struct br2_format *const br2_formats[] = {
 
 const struct br2_format *br2_format_by_name(const char *name)
 {
-    for (size_t i = 0; br2_formats[i]; i++)
-        if (strcmp(br2_formats[i]->name, name) == 0)
+    for (size_t i = 0; br2_formats[i]; i++) {
+        if (strcmp(br2_formats[i]->name, name) == 0) {
             return br2_formats[i];
+        }
+    }
     return NULL;
 }
 
@@ -43,9 +45,11 @@ const struct br2_format *br2_format_by_suffix(const char *path)
 
 const struct br2_format *br2_format_by_content(const uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; br2_formats[i]; i++)
-        if (br2_formats[i]->probe(bytes, size))
+    for (size_t i = 0; br2_formats[i]; i++) {
+        if (br2_formats[i]->probe(bytes, size)) {
             return br2_formats[i];
+        }
+    }
     return NULL;
 }
 
@@ -64,8 +68,9 @@ static int expected_profile(const struct br2_profile *profile,
                             struct br2pgo_error *err)
 {
     *ret = NULL;
-    if (!options || !options->md5 || profile->md5_names)
+    if (!options || !options->md5 || profile->md5_names) {
         return BR2PGO_OK;
+    }
     *ret = br2_profile_new();
     return *ret ? br2_llvm_hash_names(*ret, profile, err) : br2_fail_memory(err);
 }
@@ -77,11 +82,13 @@ static const char *find_difference(const struct br2_format *format,
                                    const struct br2_profile *read, char *text, size_t size)
 {
     if (options && options->symbol_list && format->capabilities & BR2_CAN_SYMBOL_LIST &&
-        written->symbol_list.count != read->symbol_list.count)
+        written->symbol_list.count != read->symbol_list.count) {
         return "the symbol list";
+    }
     if (format->capabilities & BR2_CAN_PARTIAL &&
-        read->partial != (written->partial || (options && options->partial)))
+        read->partial != (written->partial || (options && options->partial))) {
         return "the mark of a partial profile";
+    }
     return br2_profile_difference(written, read, text, size);
 }
 
@@ -101,29 +108,35 @@ int br2_format_encode_profile(const struct br2_format *format, const struct br2_
     struct br2_profile *hashed = NULL;
     struct br2_profile *read = NULL;
     int status = format->write_profile(profile, options, out, err);
-    if (status)
+    if (status) {
         return status;
-    if (out->failed)
+    }
+    if (out->failed) {
         return br2_fail_memory(err);
+    }
     status = expected_profile(profile, format->capabilities & BR2_CAN_MD5 ? options : NULL, &hashed,
                               err);
-    if (status)
+    if (status) {
         goto out;
+    }
     read = br2_profile_new();
     if (!read) {
         status = br2_fail_memory(err);
         goto out;
     }
     status = format->read_profile(written_since(out, start), out->size - start, read, err);
-    if (status == BR2PGO_NO_MEMORY)
+    if (status == BR2PGO_NO_MEMORY) {
         goto out;
-    if (status)
+    }
+    if (status) {
         difference = "it cannot be read back";
-    else
+    } else {
         difference =
             find_difference(format, hashed ? hashed : profile, options, read, text, sizeof text);
-    if (difference)
+    }
+    if (difference) {
         status = fail_read_back(format, difference, err);
+    }
 out:
     br2_profile_free(hashed);
     br2_profile_free(read);
@@ -137,17 +150,21 @@ int br2_format_encode_edges(const struct br2_format *format, const struct br2_ed
     char text[512];
     struct br2_edge_table read = {0};
     int status = format->write_edges(table, out, err);
-    if (status)
+    if (status) {
         return status;
-    if (out->failed)
+    }
+    if (out->failed) {
         return br2_fail_memory(err);
+    }
     status = format->read_edges(written_since(out, start), out->size - start, &read, err);
-    if (status && status != BR2PGO_NO_MEMORY)
+    if (status && status != BR2PGO_NO_MEMORY) {
         status = fail_read_back(format, "it cannot be read back", err);
+    }
     if (!status) {
         const char *difference = br2_edge_table_difference(table, &read, text, sizeof text);
-        if (difference)
+        if (difference) {
             status = fail_read_back(format, difference, err);
+        }
     }
     br2_edge_table_done(&read);
     return status;

@@ -17,8 +17,9 @@ static int write_records(const struct br2_profile *profile, const struct br2_llv
     struct br2_llvm_writer writer = {.profile = profile, .names = names, .out = out};
     const struct br2_function_profile **order = br2_llvm_function_order(profile);
     bool written = order != NULL;
-    for (size_t i = 0; written && i < profile->function_count; i++)
+    for (size_t i = 0; written && i < profile->function_count; i++) {
         written = br2_llvm_write_function(&writer, order[i]);
+    }
     br2_free(writer.scratch.items);
     br2_free(order);
     return written && !out->failed ? BR2PGO_OK : br2_fail_memory(err);
@@ -42,12 +43,15 @@ static int write_profile(const struct br2_profile *profile, const struct br2_wri
     br2_buf_uleb(out, BR2_LLVM_VERSION);
     struct br2_llvm_names names;
     int status = br2_llvm_names_init(&names, profile, err);
-    if (!status)
+    if (!status) {
         status = br2_llvm_write_summary(profile, out, err);
-    if (!status)
+    }
+    if (!status) {
         status = br2_llvm_names_write(&names, out, err);
-    if (!status)
+    }
+    if (!status) {
         status = write_records(profile, &names, out, err);
+    }
     br2_llvm_names_done(&names);
     return status;
 }
@@ -58,10 +62,12 @@ static int read_profile(const uint8_t *bytes, size_t size, struct br2_profile *p
     struct br2_llvm_reader reader = {.profile = profile, .where = "the file"};
     reader.cursor = br2_cursor_make(bytes, size, false);
     int status = br2_llvm_read_magic(&reader, br2_llvm_magic_binary, err);
-    if (!status)
+    if (!status) {
         status = br2_llvm_read_summary(&reader, err);
-    if (!status)
+    }
+    if (!status) {
         status = br2_llvm_read_names(&reader, err);
+    }
     while (!status && br2_cursor_left(&reader.cursor) > 0) {
         uint32_t name = 0;
         status = br2_llvm_read_function(&reader, &name, err);

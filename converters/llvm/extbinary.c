@@ -29,11 +29,14 @@ struct ext_writer {
 
 static bool any_should_be_inlined(const struct br2_function_profile *function)
 {
-    if (function->attributes & BR2_LLVM_SHOULD_BE_INLINED)
+    if (function->attributes & BR2_LLVM_SHOULD_BE_INLINED) {
         return true;
-    for (size_t i = 0; i < function->callsite_count; i++)
-        if (any_should_be_inlined(function->callsites[i].callee))
+    }
+    for (size_t i = 0; i < function->callsite_count; i++) {
+        if (any_should_be_inlined(function->callsites[i].callee)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -69,10 +72,12 @@ static void write_metadata(const struct ext_writer *w, const struct br2_function
                            struct br2_buf *out)
 {
     br2_buf_uleb(out, w->names.places[function->name]);
-    if (w->profile->has_checksums)
+    if (w->profile->has_checksums) {
         br2_buf_uleb(out, function->checksum);
-    if (w->pre_inlined)
+    }
+    if (w->pre_inlined) {
         br2_buf_uleb(out, function->attributes);
+    }
     br2_buf_uleb(out, function->callsite_count);
     for (size_t i = 0; i < function->callsite_count; i++) {
         br2_buf_uleb(out, function->callsites[i].place.offset);
@@ -91,13 +96,16 @@ static int write_symbol_list(const struct br2_profile *profile, struct br2_buf *
 {
     const struct br2_strings *list = &profile->symbol_list;
     const char **texts = br2_calloc(list->count, sizeof(*texts));
-    if (!texts)
+    if (!texts) {
         return br2_fail_memory(err);
-    for (size_t i = 0; i < list->count; i++)
+    }
+    for (size_t i = 0; i < list->count; i++) {
         texts[i] = br2_strings_get(list, (uint32_t)i, NULL);
+    }
     qsort(texts, list->count, sizeof(*texts), compare_texts);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         br2_buf_put(out, texts[i], strlen(texts[i]) + 1);
+    }
     br2_free(texts);
     return BR2PGO_OK;
 }
@@ -109,8 +117,9 @@ static int write_payload(struct ext_writer *w, uint8_t type, struct br2_buf *out
     case BR2_LLVM_SUMMARY:
         return br2_llvm_write_summary(w->profile, out, err);
     case BR2_LLVM_NAMES:
-        if (!write_md5(w))
+        if (!write_md5(w)) {
             return br2_llvm_names_write(&w->names, out, err);
+        }
         br2_llvm_names_write_md5(&w->names, out);
         return BR2PGO_OK;
     case BR2_LLVM_CONTEXT_NAMES:
@@ -124,9 +133,11 @@ static int write_payload(struct ext_writer *w, uint8_t type, struct br2_buf *out
         write_offsets(w, out);
         return BR2PGO_OK;
     default: /* BR2_LLVM_METADATA */
-        if (w->profile->has_checksums || w->pre_inlined)
-            for (size_t i = 0; i < w->profile->function_count; i++)
+        if (w->profile->has_checksums || w->pre_inlined) {
+            for (size_t i = 0; i < w->profile->function_count; i++) {
                 write_metadata(w, w->order[i], out);
+            }
+        }
         return BR2PGO_OK;
     }
 }
@@ -136,24 +147,30 @@ static uint64_t section_flags(const struct ext_writer *w, uint8_t type)
     uint64_t flags = w->options->compress ? BR2_LLVM_FLAG_COMPRESSED : 0;
     switch (type) {
     case BR2_LLVM_SUMMARY:
-        if (w->options->partial || w->profile->partial)
+        if (w->options->partial || w->profile->partial) {
             flags |= BR2_LLVM_SUMMARY_PARTIAL;
-        if (w->profile->fs_discriminators)
+        }
+        if (w->profile->fs_discriminators) {
             flags |= BR2_LLVM_SUMMARY_FS;
-        if (w->pre_inlined)
+        }
+        if (w->pre_inlined) {
             flags |= BR2_LLVM_SUMMARY_PRE_INLINED;
+        }
         break;
     case BR2_LLVM_NAMES:
-        if (write_md5(w))
+        if (write_md5(w)) {
             flags |= BR2_LLVM_NAMES_MD5 | BR2_LLVM_NAMES_FIXED;
-        else if (br2_llvm_names_have_uniq(&w->names))
+        } else if (br2_llvm_names_have_uniq(&w->names)) {
             flags |= BR2_LLVM_NAMES_UNIQ;
+        }
         break;
     case BR2_LLVM_METADATA:
-        if (w->profile->has_checksums)
+        if (w->profile->has_checksums) {
             flags |= BR2_LLVM_METADATA_PROBES;
-        if (w->pre_inlined)
+        }
+        if (w->pre_inlined) {
             flags |= BR2_LLVM_METADATA_ATTRIBUTES;
+        }
         break;
     default:
         break;
@@ -173,12 +190,14 @@ static int write_section(struct ext_writer *w, uint8_t type, struct br2_buf *out
     struct br2_buf payload = {0};
     int status = write_payload(w, type, &payload, err);
     ret->offset = out->size - start;
-    if (!status && payload.failed)
+    if (!status && payload.failed) {
         status = br2_fail_memory(err);
-    if (!status && w->options->compress)
+    }
+    if (!status && w->options->compress) {
         status = br2_llvm_deflate(&payload, out, err);
-    else if (!status && payload.size > 0)
+    } else if (!status && payload.size > 0) {
         br2_buf_put(out, payload.bytes, payload.size);
+    }
     ret->size = out->size - start - ret->offset;
     br2_buf_done(&payload);
     return status;
@@ -205,14 +224,16 @@ static int write_sections(struct ext_writer *w, struct br2_buf *out, struct br2p
     put_table(w, by_type, out); /* room, filled below */
     for (size_t i = 0; i < SECTIONS; i++) {
         int status = write_section(w, file_order[i], out, start, &by_type[file_order[i]], err);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     struct br2_buf filled = {0};
     put_table(w, by_type, &filled);
     bool failed = out->failed || filled.failed;
-    if (!failed)
+    if (!failed) {
         memcpy(out->bytes + table, filled.bytes, filled.size);
+    }
     br2_buf_done(&filled);
     return failed ? br2_fail_memory(err) : BR2PGO_OK;
 }
@@ -225,10 +246,12 @@ static int write_profile(const struct br2_profile *profile, const struct br2_wri
     int status = br2_llvm_names_init(&w.names, profile, err);
     w.order = br2_llvm_function_order(profile);
     w.offsets = br2_calloc(profile->function_count, sizeof *w.offsets);
-    for (size_t i = 0; !w.pre_inlined && i < profile->function_count; i++)
+    for (size_t i = 0; !w.pre_inlined && i < profile->function_count; i++) {
         w.pre_inlined = any_should_be_inlined(profile->functions[i]);
-    if (!status)
+    }
+    if (!status) {
         status = w.order && w.offsets ? write_sections(&w, out, err) : br2_fail_memory(err);
+    }
     br2_llvm_names_done(&w.names);
     br2_free(w.order);
     br2_free(w.offsets);

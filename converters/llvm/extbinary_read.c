@@ -41,21 +41,25 @@ static int read_offsets(struct ext_reader *r, struct br2pgo_error *err)
 {
     struct br2_cursor *c = &r->base.cursor;
     uint64_t count = br2_cursor_uleb(c);
-    if (c->failed || count > br2_cursor_left(c) / 2)
+    if (c->failed || count > br2_cursor_left(c) / 2) {
         return br2_llvm_corrupt(&r->base, err, "there are more entries than fit");
+    }
     br2_free(r->offsets);
     r->offset_count = 0;
     r->offsets = br2_realloc_array(NULL, count ? (size_t)count : 1, sizeof *r->offsets);
-    if (!r->offsets)
+    if (!r->offsets) {
         return br2_fail_memory(err);
+    }
     for (uint64_t i = 0; i < count; i++) {
         struct function_offset *entry = &r->offsets[i];
         int status = br2_llvm_read_name(&r->base, &entry->name, err);
-        if (status)
+        if (status) {
             return status;
+        }
         entry->offset = br2_cursor_uleb(c);
-        if (c->failed)
+        if (c->failed) {
             return br2_llvm_corrupt(&r->base, err, "");
+        }
     }
     r->offset_count = (size_t)count;
     r->has_offsets = true;
@@ -70,20 +74,24 @@ static int read_records(struct ext_reader *r, struct br2pgo_error *err)
     while (br2_cursor_left(c) > 0) {
         struct function_offset key = {.offset = br2_cursor_offset(c)};
         int status = br2_llvm_read_function(&r->base, &key.name, err);
-        if (status)
+        if (status) {
             return status;
+        }
         count++;
-        if (!r->has_offsets)
+        if (!r->has_offsets) {
             continue;
+        }
         const struct function_offset *entry =
             bsearch(&key, r->offsets, r->offset_count, sizeof key, compare_offsets);
-        if (!entry || entry->offset != key.offset)
+        if (!entry || entry->offset != key.offset) {
             return br2_llvm_corrupt(&r->base, err,
                                     "the function offset table does not fit the functions");
+        }
     }
-    if (r->has_offsets && count != r->offset_count)
+    if (r->has_offsets && count != r->offset_count) {
         return br2_llvm_corrupt(&r->base, err,
                                 "the function offset table does not fit the functions");
+    }
     r->has_offsets = false; /* it was this section's */
     return BR2PGO_OK;
 }
@@ -95,10 +103,12 @@ static int read_symbol_list(struct ext_reader *r, struct br2pgo_error *err)
     while (br2_cursor_left(c) > 0) {
         size_t length;
         const char *text = br2_cursor_string(c, &length);
-        if (!text)
+        if (!text) {
             return br2_llvm_corrupt(&r->base, err, "");
-        if (br2_strings_add(&r->base.profile->symbol_list, text, length) == BR2_NO_STRING)
+        }
+        if (br2_strings_add(&r->base.profile->symbol_list, text, length) == BR2_NO_STRING) {
             return br2_fail_memory(err);
+        }
     }
     return BR2PGO_OK;
 }
@@ -112,12 +122,15 @@ static int read_function_metadata(struct ext_reader *r, uint64_t flags,
     uint64_t checksum = flags & BR2_LLVM_METADATA_PROBES ? br2_cursor_uleb(c) : 0;
     uint64_t attributes = flags & BR2_LLVM_METADATA_ATTRIBUTES ? br2_cursor_uleb(c) : 0;
     uint64_t callsites = br2_cursor_uleb(c);
-    if (c->failed || callsites > br2_cursor_left(c) / 4)
+    if (c->failed || callsites > br2_cursor_left(c) / 4) {
         return br2_llvm_corrupt(&r->base, err, "a function has more callsites than fit");
-    if (attributes > UINT32_MAX)
+    }
+    if (attributes > UINT32_MAX) {
         return br2_llvm_corrupt(&r->base, err, "attributes have more than 32 bits");
-    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH)
+    }
+    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH) {
         return br2_llvm_corrupt(&r->base, err, "inlined functions are nested too deep");
+    }
     if (function) {
         function->checksum = checksum;
         function->attributes = (uint32_t)attributes;
@@ -126,32 +139,37 @@ static int read_function_metadata(struct ext_reader *r, uint64_t flags,
         struct br2_place place = {0};
         uint32_t name = 0;
         int status = br2_llvm_read_place(&r->base, &place, err);
-        if (!status)
+        if (!status) {
             status = br2_llvm_read_name(&r->base, &name, err);
-        if (status)
+        }
+        if (status) {
             return status;
+        }
         struct br2_function_profile *callee =
             function ? br2_profile_find_inlinee(r->base.profile, function, place, name) : NULL;
         status = read_function_metadata(r, flags, callee, depth + 1, err);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     return BR2PGO_OK;
 }
 
 static int read_metadata(struct ext_reader *r, uint64_t flags, struct br2pgo_error *err)
 {
-    if (r->has_metadata)
+    if (r->has_metadata) {
         return br2_llvm_corrupt(&r->base, err, "there is a second section of function metadata");
+    }
     r->has_metadata = true;
     r->base.profile->has_checksums = (flags & BR2_LLVM_METADATA_PROBES) != 0;
     int status = br2_profile_finish(r->base.profile, err); /* to look inlinees up */
     while (!status && br2_cursor_left(&r->base.cursor) > 0) {
         uint32_t name = 0;
         status = br2_llvm_read_name(&r->base, &name, err);
-        if (!status)
+        if (!status) {
             status =
                 read_function_metadata(r, flags, br2_profile_find(r->base.profile, name), 0, err);
+        }
     }
     return status;
 }
@@ -166,11 +184,13 @@ static int refuse_contexts(struct br2pgo_error *err)
 
 static int read_summary(struct ext_reader *r, uint64_t flags, struct br2pgo_error *err)
 {
-    if (flags & BR2_LLVM_SUMMARY_CONTEXT)
+    if (flags & BR2_LLVM_SUMMARY_CONTEXT) {
         return refuse_contexts(err);
-    if (flags & BR2_LLVM_SUMMARY_VTABLES)
+    }
+    if (flags & BR2_LLVM_SUMMARY_VTABLES) {
         return br2_fail(err, BR2PGO_UNSUPPORTED,
                         "this LLVM profile has vtable records, which are not supported");
+    }
     r->base.profile->partial = (flags & BR2_LLVM_SUMMARY_PARTIAL) != 0;
     r->base.profile->fs_discriminators = (flags & BR2_LLVM_SUMMARY_FS) != 0;
     return br2_llvm_read_summary(&r->base, err);
@@ -178,8 +198,9 @@ static int read_summary(struct ext_reader *r, uint64_t flags, struct br2pgo_erro
 
 static int read_name_table(struct ext_reader *r, uint64_t flags, struct br2pgo_error *err)
 {
-    if (!(flags & BR2_LLVM_NAMES_MD5))
+    if (!(flags & BR2_LLVM_NAMES_MD5)) {
         return br2_llvm_read_names(&r->base, err);
+    }
     r->base.profile->md5_names = true;
     return br2_llvm_read_names_md5(&r->base, flags & BR2_LLVM_NAMES_FIXED, err);
 }
@@ -213,8 +234,9 @@ static int read_payload(struct ext_reader *r, const struct section *section,
         status = read_metadata(r, section->flags, err);
         break;
     }
-    if (!status && br2_cursor_left(c) > 0)
+    if (!status && br2_cursor_left(c) > 0) {
         status = br2_llvm_corrupt(&r->base, err, "there are bytes left over");
+    }
     return status;
 }
 
@@ -245,18 +267,21 @@ static int read_section(struct ext_reader *r, const struct section *section,
                         struct br2pgo_error *err)
 {
     const char *name = section_name(section->type);
-    if (!name || section->size == 0)
+    if (!name || section->size == 0) {
         return BR2PGO_OK;
+    }
     r->base.where = name;
     r->base.cursor =
         br2_cursor_make(r->bytes + (size_t)section->offset, (size_t)section->size, false);
-    if (!(section->flags & BR2_LLVM_FLAG_COMPRESSED))
+    if (!(section->flags & BR2_LLVM_FLAG_COMPRESSED)) {
         return read_payload(r, section, err);
+    }
     uint8_t *unpacked;
     size_t size;
     int status = br2_llvm_inflate(&r->base, &unpacked, &size, err);
-    if (status)
+    if (status) {
         return status;
+    }
     r->base.cursor = br2_cursor_make(unpacked, size, false);
     status = read_payload(r, section, err);
     br2_free(unpacked);
@@ -268,11 +293,13 @@ static int read_table(struct ext_reader *r, struct section **ret, size_t *ret_co
 {
     struct br2_cursor *c = &r->base.cursor;
     uint64_t count = br2_cursor_u64(c);
-    if (c->failed || count > br2_cursor_left(c) / sizeof(struct section))
+    if (c->failed || count > br2_cursor_left(c) / sizeof(struct section)) {
         return br2_llvm_corrupt(&r->base, err, "the section table has more entries than fit");
+    }
     struct section *sections = br2_calloc((size_t)count, sizeof *sections);
-    if (!sections)
+    if (!sections) {
         return br2_fail_memory(err);
+    }
     *ret = sections;
     *ret_count = (size_t)count;
     for (size_t i = 0; i < count; i++) {
@@ -285,8 +312,9 @@ static int read_table(struct ext_reader *r, struct section **ret, size_t *ret_co
     uint64_t room = br2_cursor_left(c);
     for (size_t i = 0; i < count; i++) {
         if (sections[i].offset > r->size || sections[i].size > r->size - sections[i].offset ||
-            sections[i].size > room)
+            sections[i].size > room) {
             return br2_llvm_corrupt(&r->base, err, "a section is larger than the file");
+        }
         room -= sections[i].size;
     }
     return BR2PGO_OK;
@@ -302,10 +330,12 @@ int br2_llvm_read_extbinary(const uint8_t *bytes, size_t size, struct br2_profil
     r.base.where = "the file";
     r.base.cursor = br2_cursor_make(bytes, size, false);
     int status = br2_llvm_read_magic(&r.base, br2_llvm_magic_extbinary, err);
-    if (!status)
+    if (!status) {
         status = read_table(&r, &sections, &count, err);
-    for (size_t i = 0; !status && i < count; i++)
+    }
+    for (size_t i = 0; !status && i < count; i++) {
         status = read_section(&r, &sections[i], err);
+    }
     br2_free(sections);
     br2_free(r.offsets);
     br2_llvm_reader_done(&r.base);

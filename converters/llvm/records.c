@@ -25,8 +25,9 @@ int br2_llvm_write_summary(const struct br2_profile *profile, struct br2_buf *ou
 {
     struct br2_summary summary;
     int status = br2_profile_summarise(profile, &summary, err);
-    if (status)
+    if (status) {
         return status;
+    }
     br2_buf_uleb(out, summary.total_count);
     br2_buf_uleb(out, summary.max_count);
     br2_buf_uleb(out, summary.max_head);
@@ -61,8 +62,9 @@ static bool write_body(struct br2_llvm_writer *writer, const struct br2_function
         const struct br2_body_sample *sample = &function->samples[i];
         const struct br2_call_target *targets =
             br2_llvm_target_order(writer->profile, sample, &writer->scratch);
-        if (!targets)
+        if (!targets) {
             return false;
+        }
         write_place(writer, sample->place);
         br2_buf_uleb(writer->out, sample->count);
         br2_buf_uleb(writer->out, sample->target_count);
@@ -74,8 +76,9 @@ static bool write_body(struct br2_llvm_writer *writer, const struct br2_function
     br2_buf_uleb(writer->out, function->callsite_count);
     for (size_t i = 0; i < function->callsite_count; i++) {
         write_place(writer, function->callsites[i].place);
-        if (!write_body(writer, function->callsites[i].callee))
+        if (!write_body(writer, function->callsites[i].callee)) {
             return false;
+        }
     }
     return true;
 }
@@ -110,11 +113,13 @@ int br2_llvm_read_magic(struct br2_llvm_reader *reader, const uint8_t *magic,
         br2_hint(err, "convert it with llvm-profdata 17 or older: merge --sample --extbinary");
         return BR2PGO_UNSUPPORTED;
     }
-    if (!bytes || memcmp(bytes, magic, BR2_LLVM_MAGIC_SIZE) != 0)
+    if (!bytes || memcmp(bytes, magic, BR2_LLVM_MAGIC_SIZE) != 0) {
         return br2_llvm_corrupt(reader, err, "this is not the expected LLVM profile format");
+    }
     uint64_t version = br2_cursor_uleb(&reader->cursor);
-    if (reader->cursor.failed)
+    if (reader->cursor.failed) {
         return br2_llvm_corrupt(reader, err, "");
+    }
     if (version != BR2_LLVM_VERSION) {
         br2_fail(err, BR2PGO_UNSUPPORTED,
                  "the LLVM profile has version %" PRIu64 "; only version %d is supported", version,
@@ -129,24 +134,29 @@ int br2_llvm_read_magic(struct br2_llvm_reader *reader, const uint8_t *magic,
 int br2_llvm_read_summary(struct br2_llvm_reader *reader, struct br2pgo_error *err)
 {
     struct br2_cursor *c = &reader->cursor;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         br2_cursor_uleb(c); /* total, maximum, maximal head count, records, functions */
+    }
     uint64_t entries = br2_cursor_uleb(c);
-    if (c->failed || entries > br2_cursor_left(c) / 3)
+    if (c->failed || entries > br2_cursor_left(c) / 3) {
         return br2_llvm_corrupt(reader, err, "the summary has more entries than fit");
-    for (uint64_t i = 0; i < entries * 3; i++)
+    }
+    for (uint64_t i = 0; i < entries * 3; i++) {
         br2_cursor_uleb(c); /* cutoff, least count, records */
+    }
     return c->failed ? br2_llvm_corrupt(reader, err, "") : BR2PGO_OK;
 }
 
 /* Room for `count` more names. */
 static int reserve_names(struct br2_llvm_reader *reader, uint64_t count, struct br2pgo_error *err)
 {
-    if (reader->has_names)
+    if (reader->has_names) {
         return br2_llvm_corrupt(reader, err, "there is a second name table");
+    }
     reader->names = br2_realloc_array(NULL, count ? (size_t)count : 1, sizeof *reader->names);
-    if (!reader->names)
+    if (!reader->names) {
         return br2_fail_memory(err);
+    }
     reader->has_names = true;
     return BR2PGO_OK;
 }
@@ -155,8 +165,9 @@ static int add_name(struct br2_llvm_reader *reader, const char *text, size_t len
                     struct br2pgo_error *err)
 {
     uint32_t name = br2_profile_name(reader->profile, text, length);
-    if (name == BR2_NO_STRING)
+    if (name == BR2_NO_STRING) {
         return br2_fail_memory(err);
+    }
     reader->names[reader->name_count++] = name;
     return BR2PGO_OK;
 }
@@ -165,8 +176,9 @@ int br2_llvm_read_names(struct br2_llvm_reader *reader, struct br2pgo_error *err
 {
     struct br2_cursor *c = &reader->cursor;
     uint64_t count = br2_cursor_uleb(c);
-    if (c->failed || count > br2_cursor_left(c))
+    if (c->failed || count > br2_cursor_left(c)) {
         return br2_llvm_corrupt(reader, err, "the name table has more names than fit");
+    }
     int status = reserve_names(reader, count, err);
     for (uint64_t i = 0; !status && i < count; i++) {
         size_t length;
@@ -181,13 +193,15 @@ int br2_llvm_read_names_md5(struct br2_llvm_reader *reader, bool fixed_length,
 {
     struct br2_cursor *c = &reader->cursor;
     uint64_t count = br2_cursor_uleb(c);
-    if (c->failed || count > br2_cursor_left(c) / (fixed_length ? 8 : 1))
+    if (c->failed || count > br2_cursor_left(c) / (fixed_length ? 8 : 1)) {
         return br2_llvm_corrupt(reader, err, "the name table has more hashes than fit");
+    }
     int status = reserve_names(reader, count, err);
     for (uint64_t i = 0; !status && i < count; i++) {
         uint64_t hash = fixed_length ? br2_cursor_u64(c) : br2_cursor_uleb(c);
-        if (c->failed)
+        if (c->failed) {
             return br2_llvm_corrupt(reader, err, "");
+        }
         char text[24];
         int length = snprintf(text, sizeof text, "%" PRIu64, hash);
         status = add_name(reader, text, (size_t)length, err);
@@ -198,8 +212,9 @@ int br2_llvm_read_names_md5(struct br2_llvm_reader *reader, bool fixed_length,
 int br2_llvm_read_name(struct br2_llvm_reader *reader, uint32_t *ret, struct br2pgo_error *err)
 {
     uint64_t place = br2_cursor_uleb(&reader->cursor);
-    if (reader->cursor.failed || place >= reader->name_count)
+    if (reader->cursor.failed || place >= reader->name_count) {
         return br2_llvm_corrupt(reader, err, "a name is not in the name table");
+    }
     *ret = reader->names[place];
     return BR2PGO_OK;
 }
@@ -209,10 +224,12 @@ int br2_llvm_read_place(struct br2_llvm_reader *reader, struct br2_place *ret,
 {
     uint64_t offset = br2_cursor_uleb(&reader->cursor);
     uint64_t discriminator = br2_cursor_uleb(&reader->cursor);
-    if (reader->cursor.failed || offset > BR2_LLVM_MAX_OFFSET)
+    if (reader->cursor.failed || offset > BR2_LLVM_MAX_OFFSET) {
         return br2_llvm_corrupt(reader, err, "a line offset is larger than 65535");
-    if (discriminator > UINT32_MAX)
+    }
+    if (discriminator > UINT32_MAX) {
         return br2_llvm_corrupt(reader, err, "a discriminator has more than 32 bits");
+    }
     *ret = (struct br2_place){.offset = (uint32_t)offset, .discriminator = (uint32_t)discriminator};
     return BR2PGO_OK;
 }
@@ -228,22 +245,27 @@ static int read_sample(struct br2_llvm_reader *reader, struct br2_function_profi
     struct br2_cursor *c = &reader->cursor;
     struct br2_place place = {0};
     int status = br2_llvm_read_place(reader, &place, err);
-    if (status)
+    if (status) {
         return status;
+    }
     struct br2_body_sample *sample = br2_profile_append_sample(function, place);
-    if (!sample)
+    if (!sample) {
         return br2_fail_memory(err);
+    }
     sample->count = br2_cursor_uleb(c);
     uint64_t targets = br2_cursor_uleb(c);
-    if (c->failed || targets > br2_cursor_left(c) / MIN_TARGET_SIZE)
+    if (c->failed || targets > br2_cursor_left(c) / MIN_TARGET_SIZE) {
         return br2_llvm_corrupt(reader, err, "a sample has more call targets than fit");
+    }
     for (uint64_t i = 0; i < targets; i++) {
         uint32_t name = 0;
         status = br2_llvm_read_name(reader, &name, err);
-        if (status)
+        if (status) {
             return status;
-        if (!br2_profile_append_target(sample, name, br2_cursor_uleb(c)))
+        }
+        if (!br2_profile_append_target(sample, name, br2_cursor_uleb(c))) {
             return br2_fail_memory(err);
+        }
     }
     return c->failed ? br2_llvm_corrupt(reader, err, "") : BR2PGO_OK;
 }
@@ -255,33 +277,42 @@ static int read_body(struct br2_llvm_reader *reader, struct br2_function_profile
     struct br2_cursor *c = &reader->cursor;
     function->total = br2_add_saturated(function->total, br2_cursor_uleb(c));
     uint64_t samples = br2_cursor_uleb(c);
-    if (c->failed || samples > br2_cursor_left(c) / MIN_SAMPLE_SIZE)
+    if (c->failed || samples > br2_cursor_left(c) / MIN_SAMPLE_SIZE) {
         return br2_llvm_corrupt(reader, err, "a function has more samples than fit");
+    }
     int status = BR2PGO_OK;
-    for (uint64_t i = 0; !status && i < samples; i++)
+    for (uint64_t i = 0; !status && i < samples; i++) {
         status = read_sample(reader, function, err);
-    if (status)
+    }
+    if (status) {
         return status;
+    }
     uint64_t callsites = br2_cursor_uleb(c);
-    if (c->failed || callsites > br2_cursor_left(c) / MIN_CALLSITE_SIZE)
+    if (c->failed || callsites > br2_cursor_left(c) / MIN_CALLSITE_SIZE) {
         return br2_llvm_corrupt(reader, err, "a function has more callsites than fit");
-    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH)
+    }
+    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH) {
         return br2_llvm_corrupt(reader, err, "inlined functions are nested too deep");
+    }
     for (uint64_t i = 0; i < callsites; i++) {
         struct br2_place place = {0};
         uint32_t name = 0;
         status = br2_llvm_read_place(reader, &place, err);
-        if (!status)
+        if (!status) {
             status = br2_llvm_read_name(reader, &name, err);
-        if (status)
+        }
+        if (status) {
             return status;
+        }
         struct br2_function_profile *callee =
             br2_profile_append_inlinee(reader->profile, function, place, name);
-        if (!callee)
+        if (!callee) {
             return br2_fail_memory(err);
+        }
         status = read_body(reader, callee, depth + 1, err);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     return BR2PGO_OK;
 }
@@ -291,11 +322,13 @@ int br2_llvm_read_function(struct br2_llvm_reader *reader, uint32_t *ret_name,
 {
     uint64_t head = br2_cursor_uleb(&reader->cursor);
     int status = br2_llvm_read_name(reader, ret_name, err);
-    if (status)
+    if (status) {
         return status;
+    }
     struct br2_function_profile *function = br2_profile_function(reader->profile, *ret_name);
-    if (!function)
+    if (!function) {
         return br2_fail_memory(err);
+    }
     function->head = br2_add_saturated(function->head, head);
     return read_body(reader, function, 0, err);
 }

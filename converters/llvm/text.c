@@ -27,13 +27,16 @@ static bool is_digit(char c)
 static bool contains_count(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if (text[i] != ':')
+        if (text[i] != ':') {
             continue;
+        }
         size_t end = i + 1;
-        while (end < length && is_digit(text[end]))
+        while (end < length && is_digit(text[end])) {
             end++;
-        if (end > i + 1 && end < length && text[end] == ' ')
+        }
+        if (end > i + 1 && end < length && text[end] == ' ') {
             return true;
+        }
     }
     return false;
 }
@@ -41,8 +44,9 @@ static bool contains_count(const char *text, size_t length)
 /* Whether a reader finds this name again where it is to be written. */
 static bool name_fits(const char *text, size_t length, enum name_role role)
 {
-    if (length == 0 || memchr(text, '\n', length) || memchr(text, '\0', length))
+    if (length == 0 || memchr(text, '\n', length) || memchr(text, '\0', length)) {
         return false;
+    }
     switch (role) {
     case NAME_HEADER:
         return text[0] != ' ' && text[0] != '#' && text[0] != '[';
@@ -70,26 +74,30 @@ static int put_name(struct text_writer *w, uint32_t name, enum name_role role)
 
 static void put_place(struct text_writer *w, size_t indent, struct br2_place place)
 {
-    for (size_t i = 0; i < indent; i++)
+    for (size_t i = 0; i < indent; i++) {
         br2_buf_u8(w->out, ' ');
+    }
     br2_buf_printf(w->out, "%" PRIu32, place.offset);
-    if (place.discriminator != 0)
+    if (place.discriminator != 0) {
         br2_buf_printf(w->out, ".%" PRIu32, place.discriminator);
+    }
     br2_buf_str(w->out, ": ");
 }
 
 static int put_sample(struct text_writer *w, size_t indent, const struct br2_body_sample *sample)
 {
     const struct br2_call_target *targets = br2_llvm_target_order(w->profile, sample, &w->scratch);
-    if (!targets)
+    if (!targets) {
         return br2_fail_memory(w->err);
+    }
     put_place(w, indent, sample->place);
     br2_buf_printf(w->out, "%" PRIu64, sample->count);
     for (size_t i = 0; i < sample->target_count; i++) {
         br2_buf_u8(w->out, ' ');
         int status = put_name(w, targets[i].name, NAME_TARGET);
-        if (status)
+        if (status) {
             return status;
+        }
         br2_buf_printf(w->out, ":%" PRIu64, targets[i].count);
     }
     br2_buf_u8(w->out, '\n');
@@ -99,12 +107,14 @@ static int put_sample(struct text_writer *w, size_t indent, const struct br2_bod
 static void put_metadata(struct text_writer *w, size_t indent,
                          const struct br2_function_profile *function)
 {
-    if (w->profile->has_checksums)
+    if (w->profile->has_checksums) {
         br2_buf_printf(w->out, "%*s!CFGChecksum: %" PRIu64 "\n", (int)indent, "",
                        function->checksum);
-    if (function->attributes != 0)
+    }
+    if (function->attributes != 0) {
         br2_buf_printf(w->out, "%*s!Attributes: %" PRIu32 "\n", (int)indent, "",
                        function->attributes);
+    }
 }
 
 /* What follows a function's first line, `indent` spaces in. */
@@ -113,19 +123,22 @@ static int put_body(struct text_writer *w, size_t indent,
 {
     for (size_t i = 0; i < function->sample_count; i++) {
         int status = put_sample(w, indent, &function->samples[i]);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     for (size_t i = 0; i < function->callsite_count; i++) {
         const struct br2_function_profile *callee = function->callsites[i].callee;
         put_place(w, indent, function->callsites[i].place);
         int status = put_name(w, callee->name, NAME_INLINEE);
-        if (status)
+        if (status) {
             return status;
+        }
         br2_buf_printf(w->out, ":%" PRIu64 "\n", callee->total);
         status = put_body(w, indent + 1, callee);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     put_metadata(w, indent, function);
     return BR2PGO_OK;
@@ -137,20 +150,23 @@ static int write_profile(const struct br2_profile *profile, const struct br2_wri
     (void)options; /* this format has none */
     struct text_writer w = {.profile = profile, .out = out, .err = err};
     const struct br2_function_profile **order = br2_llvm_function_order(profile);
-    if (!order)
+    if (!order) {
         return br2_fail_memory(err);
+    }
     int status = BR2PGO_OK;
     for (size_t i = 0; !status && i < profile->function_count; i++) {
         status = put_name(&w, order[i]->name, NAME_HEADER);
-        if (status)
+        if (status) {
             break;
+        }
         br2_buf_printf(out, ":%" PRIu64 ":%" PRIu64 "\n", order[i]->total, order[i]->head);
         status = put_body(&w, 1, order[i]);
     }
     br2_free(w.scratch.items);
     br2_free(order);
-    if (!status && out->failed)
+    if (!status && out->failed) {
         status = br2_fail_memory(err);
+    }
     return status;
 }
 

@@ -46,12 +46,14 @@ static bool parse_number(const char *text, size_t length, uint64_t max, uint64_t
 {
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
-        if (!is_digit(text[i]))
+        if (!is_digit(text[i])) {
             return false;
+        }
         uint64_t digit = (uint64_t)(text[i] - '0');
         if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
-            __builtin_add_overflow(value, digit, &value))
+            __builtin_add_overflow(value, digit, &value)) {
             return false;
+        }
     }
     *ret = value;
     return length > 0 && value <= max;
@@ -65,13 +67,15 @@ static bool next_line(struct text_reader *r, struct piece *ret)
         const char *stop = memchr(start, '\n', (size_t)(r->end - start));
         r->at = stop ? stop + 1 : r->end;
         r->line_number++;
-        if (!stop)
+        if (!stop) {
             stop = r->end;
-        else if (stop > start && stop[-1] == '\r')
+        } else if (stop > start && stop[-1] == '\r') {
             stop--;
+        }
         const char *first = start;
-        while (first < stop && *first == ' ')
+        while (first < stop && *first == ' ') {
             first++;
+        }
         if (first < stop && *first != '#') {
             *ret = (struct piece){start, (size_t)(stop - start)};
             return true;
@@ -92,8 +96,9 @@ static bool parse_header(struct piece line, struct piece *ret_name, uint64_t *re
 {
     const char *second = last_colon(line.text, line.length);
     const char *first = second ? last_colon(line.text, (size_t)(second - line.text)) : NULL;
-    if (!first || first == line.text || line.text[0] == ' ')
+    if (!first || first == line.text || line.text[0] == ' ') {
         return false;
+    }
     *ret_name = (struct piece){line.text, (size_t)(first - line.text)};
     size_t head_length = line.length - (size_t)(second + 1 - line.text);
     return parse_number(first + 1, (size_t)(second - first - 1), UINT64_MAX, ret_total) &&
@@ -115,8 +120,9 @@ static int read_header(struct text_reader *r, struct piece line)
 {
     struct piece name;
     uint64_t total, head;
-    if (!parse_header(line, &name, &total, &head))
+    if (!parse_header(line, &name, &total, &head)) {
         return corrupt(r, "expected NAME:TOTAL:HEAD");
+    }
     if (name.text[0] == '[') {
         br2_fail(r->err, BR2PGO_UNSUPPORTED,
                  "line %zu: this is a context-sensitive LLVM profile (CSSPGO)", r->line_number);
@@ -126,10 +132,12 @@ static int read_header(struct text_reader *r, struct piece line)
     }
     uint32_t number = br2_profile_name(r->profile, name.text, name.length);
     struct br2_function_profile *function = NULL;
-    if (number != BR2_NO_STRING)
+    if (number != BR2_NO_STRING) {
         function = br2_profile_function(r->profile, number);
-    if (!function)
+    }
+    if (!function) {
         return br2_fail_memory(r->err);
+    }
     function->total = br2_add_saturated(function->total, total);
     function->head = br2_add_saturated(function->head, head);
     r->stack[0] = function;
@@ -144,10 +152,13 @@ static bool parse_place(struct piece text, struct br2_place *ret)
     const char *dot = memchr(text.text, '.', text.length);
     size_t offset_length = dot ? (size_t)(dot - text.text) : text.length;
     uint64_t offset, discriminator = 0;
-    if (!parse_number(text.text, offset_length, BR2_LLVM_MAX_OFFSET, &offset))
+    if (!parse_number(text.text, offset_length, BR2_LLVM_MAX_OFFSET, &offset)) {
         return false;
-    if (dot && !parse_number(dot + 1, text.length - offset_length - 1, UINT32_MAX, &discriminator))
+    }
+    if (dot &&
+        !parse_number(dot + 1, text.length - offset_length - 1, UINT32_MAX, &discriminator)) {
         return false;
+    }
     *ret = (struct br2_place){(uint32_t)offset, (uint32_t)discriminator};
     return true;
 }
@@ -156,8 +167,9 @@ static int keep_target(struct text_reader *r, const char *name, size_t length, u
 {
     uint32_t number = br2_profile_name(r->profile, name, length);
     if (number == BR2_NO_STRING ||
-        !br2_grow(&r->targets, &r->target_capacity, r->target_count, sizeof *r->targets))
+        !br2_grow(&r->targets, &r->target_capacity, r->target_count, sizeof *r->targets)) {
         return br2_fail_memory(r->err);
+    }
     r->targets[r->target_count] = (struct line_target){number, (uint32_t)r->target_count, count};
     r->target_count++;
     return BR2PGO_OK;
@@ -172,8 +184,9 @@ static const char *find_count(const char *at, const char *end, const char **ret_
     const char *colon = memchr(at, ':', (size_t)(end - at));
     while (colon) {
         const char *stop = colon + 1;
-        while (stop < end && is_digit(*stop))
+        while (stop < end && is_digit(*stop)) {
             stop++;
+        }
         if ((stop == end || *stop == ' ') &&
             parse_number(colon + 1, (size_t)(stop - colon - 1), UINT64_MAX, ret_count)) {
             *ret_colon = colon;
@@ -189,18 +202,22 @@ static int parse_targets(struct text_reader *r, const char *at, const char *end)
 {
     r->target_count = 0;
     for (;;) {
-        while (at < end && *at == ' ')
+        while (at < end && *at == ' ') {
             at++;
-        if (at == end)
+        }
+        if (at == end) {
             return BR2PGO_OK;
+        }
         const char *colon;
         uint64_t count;
         const char *stop = *at != ':' ? find_count(at, end, &colon, &count) : NULL;
-        if (!stop)
+        if (!stop) {
             return corrupt(r, "expected call targets, NAME:COUNT each, after the count");
+        }
         int status = keep_target(r, at, (size_t)(colon - at), count);
-        if (status)
+        if (status) {
             return status;
+        }
         at = stop;
     }
 }
@@ -208,19 +225,22 @@ static int parse_targets(struct text_reader *r, const char *at, const char *end)
 static int compare_line_targets(const void *a, const void *b)
 {
     const struct line_target *x = a, *y = b;
-    if (x->name != y->name)
+    if (x->name != y->name) {
         return x->name < y->name ? -1 : 1;
+    }
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static int add_targets(struct text_reader *r, struct br2_body_sample *sample)
 {
-    if (r->target_count > 1)
+    if (r->target_count > 1) {
         qsort(r->targets, r->target_count, sizeof *r->targets, compare_line_targets);
+    }
     for (size_t i = 0; i < r->target_count; i++) {
         bool last = i + 1 == r->target_count || r->targets[i + 1].name != r->targets[i].name;
-        if (last && !br2_profile_append_target(sample, r->targets[i].name, r->targets[i].count))
+        if (last && !br2_profile_append_target(sample, r->targets[i].name, r->targets[i].count)) {
             return br2_fail_memory(r->err);
+        }
     }
     return BR2PGO_OK;
 }
@@ -232,14 +252,17 @@ static int read_sample(struct text_reader *r, struct br2_place place, struct pie
     const char *space = memchr(rest.text, ' ', rest.length);
     size_t length = space ? (size_t)(space - rest.text) : rest.length;
     uint64_t count;
-    if (!parse_number(rest.text, length, UINT64_MAX, &count))
+    if (!parse_number(rest.text, length, UINT64_MAX, &count)) {
         return corrupt(r, "expected a sample count");
+    }
     int status = parse_targets(r, rest.text + length, end);
-    if (status)
+    if (status) {
         return status;
+    }
     struct br2_body_sample *sample = br2_profile_append_sample(r->stack[r->depth - 1], place);
-    if (!sample)
+    if (!sample) {
         return br2_fail_memory(r->err);
+    }
     sample->count = count;
     return add_targets(r, sample);
 }
@@ -248,23 +271,29 @@ static int read_sample(struct text_reader *r, struct br2_place place, struct pie
 static int read_callsite(struct text_reader *r, struct br2_place place, struct piece rest)
 {
     size_t prefix = sizeof BR2_LLVM_VTABLE_PREFIX - 1;
-    if (rest.length >= prefix && memcmp(rest.text, BR2_LLVM_VTABLE_PREFIX, prefix) == 0)
+    if (rest.length >= prefix && memcmp(rest.text, BR2_LLVM_VTABLE_PREFIX, prefix) == 0) {
         return br2_fail(r->err, BR2PGO_UNSUPPORTED,
                         "line %zu: this LLVM profile has vtable records, which are not supported",
                         r->line_number);
+    }
     const char *colon = last_colon(rest.text, rest.length);
     uint64_t total;
     if (!colon || colon == rest.text ||
-        !parse_number(colon + 1, rest.length - (size_t)(colon + 1 - rest.text), UINT64_MAX, &total))
+        !parse_number(colon + 1, rest.length - (size_t)(colon + 1 - rest.text), UINT64_MAX,
+                      &total)) {
         return corrupt(r, "expected COUNT or CALLEE:TOTAL after the place");
-    if (r->depth > BR2_LLVM_MAX_DEPTH)
+    }
+    if (r->depth > BR2_LLVM_MAX_DEPTH) {
         return corrupt(r, "inlined functions are nested too deep");
+    }
     uint32_t name = br2_profile_name(r->profile, rest.text, (size_t)(colon - rest.text));
     struct br2_function_profile *callee = NULL;
-    if (name != BR2_NO_STRING)
+    if (name != BR2_NO_STRING) {
         callee = br2_profile_append_inlinee(r->profile, r->stack[r->depth - 1], place, name);
-    if (!callee)
+    }
+    if (!callee) {
         return br2_fail_memory(r->err);
+    }
     callee->total = total;
     r->stack[r->depth++] = callee;
     r->metadata_depth = 0;
@@ -275,13 +304,16 @@ static int read_callsite(struct text_reader *r, struct br2_place place, struct p
 static bool parse_metadata(struct piece text, const char *keyword, uint64_t max, uint64_t *ret)
 {
     size_t length = strlen(keyword);
-    if (text.length < length || memcmp(text.text, keyword, length) != 0)
+    if (text.length < length || memcmp(text.text, keyword, length) != 0) {
         return false;
+    }
     const char *at = text.text + length, *end = text.text + text.length;
-    while (at < end && *at == ' ')
+    while (at < end && *at == ' ') {
         at++;
-    while (end > at && end[-1] == ' ')
+    }
+    while (end > at && end[-1] == ' ') {
         end--;
+    }
     return parse_number(at, (size_t)(end - at), max, ret);
 }
 
@@ -291,8 +323,9 @@ static int read_metadata(struct text_reader *r, size_t depth, struct piece text)
     uint64_t value;
     if (parse_metadata(text, "!CFGChecksum:", UINT64_MAX, &value)) {
         function->checksum = value;
-        if (depth == 1 && value != 0)
+        if (depth == 1 && value != 0) {
             r->profile->has_checksums = true;
+        }
     } else if (parse_metadata(text, "!Attributes:", UINT32_MAX, &value)) {
         function->attributes = (uint32_t)value;
     } else if (text.length != strlen("!Flat") || memcmp(text.text, "!Flat", text.length) != 0) {
@@ -307,25 +340,32 @@ static int read_metadata(struct text_reader *r, size_t depth, struct piece text)
 static int read_body_line(struct text_reader *r, struct piece line)
 {
     size_t depth = 0;
-    while (line.text[depth] == ' ') /* ends: the line is not blank */
+    while (line.text[depth] == ' ') { /* ends: the line is not blank */
         depth++;
-    if (r->depth == 0)
+    }
+    if (r->depth == 0) {
         return corrupt(r, "expected NAME:TOTAL:HEAD before the first sample");
-    while (r->depth > depth)
+    }
+    while (r->depth > depth) {
         r->depth--;
+    }
     struct piece text = {line.text + depth, line.length - depth};
-    if (text.text[0] == '!')
+    if (text.text[0] == '!') {
         return read_metadata(r, depth, text);
-    if (depth == r->metadata_depth)
+    }
+    if (depth == r->metadata_depth) {
         return corrupt(r, "a sample follows the function's metadata");
+    }
     const char *colon = memchr(text.text, ':', text.length);
     struct br2_place place;
     size_t place_length = colon ? (size_t)(colon - text.text) : 0;
-    if (!colon || !parse_place((struct piece){text.text, place_length}, &place))
+    if (!colon || !parse_place((struct piece){text.text, place_length}, &place)) {
         return corrupt(r, "expected OFFSET[.DISCRIMINATOR]: (an offset is at most 65535)");
+    }
     struct piece rest = {colon + 1, text.length - place_length - 1};
-    if (rest.length < 2 || rest.text[0] != ' ')
+    if (rest.length < 2 || rest.text[0] != ' ') {
         return corrupt(r, "expected a space and a count or a callee after the place");
+    }
     rest.text++;
     rest.length--;
     return is_digit(rest.text[0]) ? read_sample(r, place, rest) : read_callsite(r, place, rest);
@@ -335,8 +375,9 @@ int br2_llvm_read_text(const uint8_t *bytes, size_t size, struct br2_profile *pr
                        struct br2pgo_error *err)
 {
     struct text_reader *r = br2_calloc(1, sizeof *r);
-    if (!r)
+    if (!r) {
         return br2_fail_memory(err);
+    }
     r->profile = profile;
     r->err = err;
     r->at = size > 0 ? (const char *)bytes : "";
@@ -344,12 +385,13 @@ int br2_llvm_read_text(const uint8_t *bytes, size_t size, struct br2_profile *pr
     int status = BR2PGO_OK;
     struct piece line;
     while (!status && next_line(r, &line)) {
-        if (memchr(line.text, '\0', line.length))
+        if (memchr(line.text, '\0', line.length)) {
             status = corrupt(r, "there is a NUL byte");
-        else if (line.text[0] == ' ')
+        } else if (line.text[0] == ' ') {
             status = read_body_line(r, line);
-        else
+        } else {
             status = read_header(r, line);
+        }
     }
     br2_free(r->targets);
     br2_free(r);

@@ -9,12 +9,14 @@
 
 int br2_llvm_deflate(const struct br2_buf *in, struct br2_buf *out, struct br2pgo_error *err)
 {
-    if (in->size == 0)
+    if (in->size == 0) {
         return BR2PGO_OK;
+    }
     uLongf size = compressBound(in->size);
     uint8_t *packed = br2_alloc(size);
-    if (!packed)
+    if (!packed) {
         return br2_fail_memory(err);
+    }
     int result = compress2(packed, &size, in->bytes, in->size, Z_BEST_COMPRESSION);
     if (result == Z_OK) {
         br2_buf_uleb(out, in->size);
@@ -22,8 +24,9 @@ int br2_llvm_deflate(const struct br2_buf *in, struct br2_buf *out, struct br2pg
         br2_buf_put(out, packed, size);
     }
     br2_free(packed);
-    if (result == Z_MEM_ERROR)
+    if (result == Z_MEM_ERROR) {
         return br2_fail_memory(err);
+    }
     return result == Z_OK ? BR2PGO_OK
                           : br2_fail(err, BR2PGO_INTERNAL, "zlib failed with %d", result);
 }
@@ -33,24 +36,29 @@ int br2_llvm_inflate(struct br2_llvm_reader *reader, uint8_t **ret_bytes, size_t
 {
     uint64_t size = br2_cursor_uleb(&reader->cursor);
     uint64_t packed_size = br2_cursor_uleb(&reader->cursor);
-    if (reader->cursor.failed || packed_size != br2_cursor_left(&reader->cursor))
+    if (reader->cursor.failed || packed_size != br2_cursor_left(&reader->cursor)) {
         return br2_llvm_corrupt(reader, err, "the compressed data has the wrong size");
-    if (size == 0 || size / MAX_RATIO > packed_size)
+    }
+    if (size == 0 || size / MAX_RATIO > packed_size) {
         return br2_llvm_corrupt(reader, err, "the compressed data cannot have the stated size");
-    if (size > BR2_LLVM_MAX_SECTION)
+    }
+    if (size > BR2_LLVM_MAX_SECTION) {
         return br2_fail(err, BR2PGO_LIMIT, "%s unpacks to more than %llu bytes", reader->where,
                         (unsigned long long)BR2_LLVM_MAX_SECTION);
+    }
     const uint8_t *packed = br2_cursor_bytes(&reader->cursor, (size_t)packed_size);
     uint8_t *bytes = br2_alloc((size_t)size);
-    if (!bytes)
+    if (!bytes) {
         return br2_fail_memory(err);
+    }
     uLongf unpacked_size = (uLongf)size;
     uLong consumed = (uLong)packed_size;
     int result = uncompress2(bytes, &unpacked_size, packed, &consumed);
     if (result != Z_OK || unpacked_size != size || consumed != packed_size) {
         br2_free(bytes);
-        if (result == Z_MEM_ERROR)
+        if (result == Z_MEM_ERROR) {
             return br2_fail_memory(err);
+        }
         return br2_llvm_corrupt(reader, err, "the compressed data does not unpack");
     }
     *ret_bytes = bytes;

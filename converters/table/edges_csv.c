@@ -29,8 +29,9 @@ static void put_name(struct br2_buf *out, const struct br2_strings *names, uint3
     }
     br2_buf_u8(out, '"');
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
+        if (text[i] == '"') {
             br2_buf_u8(out, '"');
+        }
         br2_buf_u8(out, (uint8_t)text[i]);
     }
     br2_buf_u8(out, '"');
@@ -38,8 +39,9 @@ static void put_name(struct br2_buf *out, const struct br2_strings *names, uint3
 
 static void put_address(struct br2_buf *out, uint64_t address)
 {
-    if (address != 0)
+    if (address != 0) {
         br2_buf_printf(out, "0x%" PRIx64, address);
+    }
 }
 
 static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
@@ -56,11 +58,13 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
         br2_buf_u8(out, ',');
         put_address(out, edge->to);
         br2_buf_printf(out, ",%s,%" PRIu64 ",", br2_edge_kind_names[edge->kind], edge->count);
-        if (edge->prediction_known)
+        if (edge->prediction_known) {
             br2_buf_printf(out, "%" PRIu64, edge->mispredicted);
+        }
         br2_buf_u8(out, ',');
-        if (edge->probability_known)
+        if (edge->probability_known) {
             br2_table_put_probability(out, edge->probability);
+        }
         br2_buf_u8(out, '\n');
     }
     return out->failed ? br2_fail_memory(err) : BR2PGO_OK;
@@ -85,12 +89,14 @@ static int read_quoted(struct csv_reader *r)
 {
     for (;;) {
         const char *quote = memchr(r->at, '"', (size_t)(r->end - r->at));
-        if (!quote)
+        if (!quote) {
             return corrupt(r, "a quoted field does not end");
+        }
         br2_buf_put(&r->field, r->at, (size_t)(quote - r->at));
         r->at = quote + 1;
-        if (r->at == r->end || *r->at != '"')
+        if (r->at == r->end || *r->at != '"') {
             return BR2PGO_OK;
+        }
         br2_buf_u8(&r->field, '"');
         r->at++;
     }
@@ -98,8 +104,9 @@ static int read_quoted(struct csv_reader *r)
 
 static bool at_line_end(const struct csv_reader *r)
 {
-    if (r->at == r->end || *r->at == '\n')
+    if (r->at == r->end || *r->at == '\n') {
         return true;
+    }
     return *r->at == '\r' && r->end - r->at > 1 && r->at[1] == '\n';
 }
 
@@ -113,35 +120,43 @@ static int read_field(struct csv_reader *r, bool last)
         status = read_quoted(r);
     } else {
         const char *start = r->at;
-        while (!at_line_end(r) && *r->at != ',' && *r->at != '"')
+        while (!at_line_end(r) && *r->at != ',' && *r->at != '"') {
             r->at++;
+        }
         br2_buf_put(&r->field, start, (size_t)(r->at - start));
     }
-    if (status)
+    if (status) {
         return status;
+    }
     br2_buf_u8(&r->field, 0); /* for messages and searches */
-    if (r->field.failed)
+    if (r->field.failed) {
         return br2_fail_memory(r->err);
+    }
     r->field.size--;
     if (!last) {
-        if (r->at == r->end || *r->at != ',')
+        if (r->at == r->end || *r->at != ',') {
             return corrupt(r, "expected 8 fields");
+        }
         r->at++;
         return BR2PGO_OK;
     }
-    if (!at_line_end(r))
+    if (!at_line_end(r)) {
         return corrupt(r, "expected 8 fields and the end of the line");
-    if (r->at < r->end && *r->at == '\r')
+    }
+    if (r->at < r->end && *r->at == '\r') {
         r->at++;
-    if (r->at < r->end)
+    }
+    if (r->at < r->end) {
         r->at++;
+    }
     return BR2PGO_OK;
 }
 
 static int digit_value(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (c >= '0' && c <= '9') {
         return c - '0';
+    }
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
@@ -151,8 +166,9 @@ static bool parse_number(const char *text, size_t length, uint64_t base, uint64_
     for (size_t i = 0; i < length; i++) {
         uint64_t digit = (uint64_t)digit_value(text[i]);
         if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
-            __builtin_add_overflow(value, digit, &value))
+            __builtin_add_overflow(value, digit, &value)) {
             return false;
+        }
     }
     *ret = value;
     return length > 0;
@@ -162,8 +178,9 @@ static bool parse_number(const char *text, size_t length, uint64_t base, uint64_
 static bool parse_address(const char *text, size_t length, uint64_t *ret)
 {
     *ret = 0;
-    if (length == 0)
+    if (length == 0) {
         return true;
+    }
     return length > 2 && text[0] == '0' && text[1] == 'x' &&
            parse_number(text + 2, length - 2, 16, ret) && *ret != 0;
 }
@@ -177,11 +194,13 @@ static bool parse_probability(const char *text, size_t length, double *ret)
         return true;
     }
     if (length < 3 || length > 20 || text[0] != '0' || text[1] != '.' ||
-        !parse_number(text + 2, length - 2, 10, &digits))
+        !parse_number(text + 2, length - 2, 10, &digits)) {
         return false;
+    }
     double scale = 1;
-    for (size_t i = 2; i < length; i++)
+    for (size_t i = 2; i < length; i++) {
         scale *= 10;
+    }
     *ret = (double)digits / scale;
     return true;
 }
@@ -189,8 +208,9 @@ static bool parse_probability(const char *text, size_t length, double *ret)
 static int parse_name(struct csv_reader *r, uint32_t *ret)
 {
     const char *text = (const char *)r->field.bytes;
-    if (memchr(text, '\0', r->field.size))
+    if (memchr(text, '\0', r->field.size)) {
         return corrupt(r, "there is a NUL byte in a name");
+    }
     *ret = br2_strings_add(&r->table->names, text, r->field.size);
     return *ret == BR2_NO_STRING ? br2_fail_memory(r->err) : BR2PGO_OK;
 }
@@ -232,14 +252,17 @@ static int parse_field(struct csv_reader *r, enum column column, struct br2_edge
 static int read_row(struct csv_reader *r)
 {
     struct br2_edge *edge = br2_edge_table_add(r->table);
-    if (!edge)
+    if (!edge) {
         return br2_fail_memory(r->err);
+    }
     for (unsigned column = 0; column < COLUMNS; column++) {
         int status = read_field(r, column + 1 == COLUMNS);
-        if (!status)
+        if (!status) {
             status = parse_field(r, (enum column)column, edge);
-        if (status)
+        }
+        if (status) {
             return status;
+        }
     }
     return BR2PGO_OK;
 }
@@ -255,16 +278,20 @@ static int read_edges(const uint8_t *bytes, size_t size, struct br2_edge_table *
 {
     struct csv_reader r = {.row = 1, .table = table, .err = err};
     int status = BR2PGO_OK;
-    if (!probe(bytes, size))
+    if (!probe(bytes, size)) {
         return corrupt(&r, "expected the header " HEADER);
+    }
     r.at = (const char *)bytes + sizeof HEADER - 1;
     r.end = (const char *)bytes + size;
-    if (!at_line_end(&r))
+    if (!at_line_end(&r)) {
         return corrupt(&r, "expected the header " HEADER);
-    while (r.at < r.end && *r.at != '\n')
+    }
+    while (r.at < r.end && *r.at != '\n') {
         r.at++;
-    if (r.at < r.end)
+    }
+    if (r.at < r.end) {
         r.at++;
+    }
     while (!status && r.at < r.end) {
         r.row++;
         status = read_row(&r);

@@ -16,15 +16,18 @@
 static size_t sequence_length(const uint8_t *at, size_t left)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80)
+    if (at[0] < 0x80) {
         return 1;
+    }
     size_t length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    if (at[0] < 0xc2 || at[0] > 0xf4 || length > left)
+    if (at[0] < 0xc2 || at[0] > 0xf4 || length > left) {
         return 0;
+    }
     uint32_t point = at[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
+        if ((at[i] & 0xc0) != 0x80) {
             return 0;
+        }
         point = point << 6 | (at[i] & 0x3fu);
     }
     bool surrogate = point >= 0xd800 && point <= 0xdfff;
@@ -46,12 +49,13 @@ static int put_string(struct br2_buf *out, const struct br2_strings *names, uint
             br2_hint(err, "write the CSV format, 'edges'");
             return BR2PGO_UNSUPPORTED;
         }
-        if (bytes[i] < 0x20)
+        if (bytes[i] < 0x20) {
             br2_buf_printf(out, "\\u%04x", bytes[i]);
-        else if (bytes[i] == '"' || bytes[i] == '\\')
+        } else if (bytes[i] == '"' || bytes[i] == '\\') {
             br2_buf_printf(out, "\\%c", bytes[i]);
-        else
+        } else {
             br2_buf_put(out, bytes + i, step);
+        }
     }
     br2_buf_u8(out, '"');
     return BR2PGO_OK;
@@ -59,10 +63,11 @@ static int put_string(struct br2_buf *out, const struct br2_strings *names, uint
 
 static void put_address(struct br2_buf *out, const char *key, uint64_t address)
 {
-    if (address != 0)
+    if (address != 0) {
         br2_buf_printf(out, ",\"%s\":\"0x%" PRIx64 "\"", key, address);
-    else
+    } else {
         br2_buf_printf(out, ",\"%s\":null", key);
+    }
 }
 
 /* Readers' integers often end at 2^63 - 1: larger ones, which only a saturated counter has, are
@@ -78,25 +83,29 @@ static int put_edge(struct br2_buf *out, const struct br2_strings *names,
 {
     br2_buf_str(out, "{\"image\":");
     int status = put_string(out, names, edge->image, err);
-    if (status)
+    if (status) {
         return status;
+    }
     br2_buf_str(out, ",\"function\":");
     status = put_string(out, names, edge->function, err);
-    if (status)
+    if (status) {
         return status;
+    }
     put_address(out, "from", edge->from);
     put_address(out, "to", edge->to);
     br2_buf_printf(out, ",\"kind\":\"%s\"", br2_edge_kind_names[edge->kind]);
     put_count(out, "count", edge->count);
-    if (edge->prediction_known)
+    if (edge->prediction_known) {
         put_count(out, "mispredicted", edge->mispredicted);
-    else
+    } else {
         br2_buf_str(out, ",\"mispredicted\":null");
+    }
     br2_buf_str(out, ",\"probability\":");
-    if (edge->probability_known)
+    if (edge->probability_known) {
         br2_table_put_probability(out, edge->probability);
-    else
+    } else {
         br2_buf_str(out, "null");
+    }
     br2_buf_u8(out, '}');
     return BR2PGO_OK;
 }
@@ -108,8 +117,9 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
     for (size_t i = 0; i < table->count; i++) {
         br2_buf_str(out, i == 0 ? "\n" : ",\n");
         int status = put_edge(out, &table->names, &table->edges[i], err);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     br2_buf_str(out, "\n]}\n");
     return out->failed ? br2_fail_memory(err) : BR2PGO_OK;
@@ -121,18 +131,21 @@ static bool parse_digits(const json_t *value, const char *prefix, int base, uint
     const char *text = json_string_value(value);
     size_t length = strlen(prefix);
     const char *valid = base == 16 ? "0123456789abcdef" : "0123456789";
-    if (!text || strncmp(text, prefix, length) != 0)
+    if (!text || strncmp(text, prefix, length) != 0) {
         return false;
+    }
     text += length;
     size_t digits = strlen(text);
-    if (digits == 0 || digits > 20 || strspn(text, valid) != digits)
+    if (digits == 0 || digits > 20 || strspn(text, valid) != digits) {
         return false;
+    }
     uint64_t number = 0;
     for (; *text; text++) {
         uint64_t digit = (uint64_t)(strchr(valid, *text) - valid);
         if (__builtin_mul_overflow(number, (uint64_t)base, &number) ||
-            __builtin_add_overflow(number, digit, &number))
+            __builtin_add_overflow(number, digit, &number)) {
             return false;
+        }
     }
     *ret = number;
     return true;
@@ -146,10 +159,12 @@ static bool parse_address(const json_t *value, uint64_t *ret)
 
 static bool parse_count(const json_t *value, uint64_t *ret)
 {
-    if (json_is_string(value))
+    if (json_is_string(value)) {
         return parse_digits(value, "", 10, ret);
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
+    }
+    if (!json_is_integer(value) || json_integer_value(value) < 0) {
         return false;
+    }
     *ret = (uint64_t)json_integer_value(value);
     return true;
 }
@@ -157,8 +172,9 @@ static bool parse_count(const json_t *value, uint64_t *ret)
 static bool parse_probability(const json_t *value, struct br2_edge *edge)
 {
     edge->probability_known = !json_is_null(value);
-    if (!edge->probability_known)
+    if (!edge->probability_known) {
         return true;
+    }
     edge->probability = json_number_value(value);
     return json_is_number(value) && edge->probability >= 0 && edge->probability <= 1;
 }
@@ -179,27 +195,34 @@ static bool parse_kind(const json_t *value, struct br2_edge *edge)
 /* The first key whose value is wrong, or NULL. */
 static const char *parse_numbers(const json_t *row, struct br2_edge *edge)
 {
-    if (!parse_address(json_object_get(row, "from"), &edge->from))
+    if (!parse_address(json_object_get(row, "from"), &edge->from)) {
         return "from";
-    if (!parse_address(json_object_get(row, "to"), &edge->to))
+    }
+    if (!parse_address(json_object_get(row, "to"), &edge->to)) {
         return "to";
-    if (!parse_kind(json_object_get(row, "kind"), edge))
+    }
+    if (!parse_kind(json_object_get(row, "kind"), edge)) {
         return "kind";
-    if (!parse_count(json_object_get(row, "count"), &edge->count))
+    }
+    if (!parse_count(json_object_get(row, "count"), &edge->count)) {
         return "count";
-    if (!parse_prediction(json_object_get(row, "mispredicted"), edge))
+    }
+    if (!parse_prediction(json_object_get(row, "mispredicted"), edge)) {
         return "mispredicted";
-    if (!parse_probability(json_object_get(row, "probability"), edge))
+    }
+    if (!parse_probability(json_object_get(row, "probability"), edge)) {
         return "probability";
+    }
     return NULL;
 }
 
 static int parse_name(struct br2_edge_table *table, const json_t *value, uint32_t *ret,
                       struct br2pgo_error *err)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value)) {
         return br2_fail(err, BR2PGO_CORRUPT, "edge %zu: the image or function is not a string",
                         table->count);
+    }
     *ret = br2_strings_add(&table->names, json_string_value(value), json_string_length(value));
     return *ret == BR2_NO_STRING ? br2_fail_memory(err) : BR2PGO_OK;
 }
@@ -207,20 +230,25 @@ static int parse_name(struct br2_edge_table *table, const json_t *value, uint32_
 static int read_edge(const json_t *row, struct br2_edge_table *table, struct br2pgo_error *err)
 {
     struct br2_edge *edge = br2_edge_table_add(table);
-    if (!edge)
+    if (!edge) {
         return br2_fail_memory(err);
-    if (json_object_size(row) != ROW_KEYS)
+    }
+    if (json_object_size(row) != ROW_KEYS) {
         return br2_fail(err, BR2PGO_CORRUPT, "edge %zu: expected an object of %d keys",
                         table->count, ROW_KEYS);
+    }
     int status = parse_name(table, json_object_get(row, "image"), &edge->image, err);
-    if (!status)
+    if (!status) {
         status = parse_name(table, json_object_get(row, "function"), &edge->function, err);
-    if (status)
+    }
+    if (status) {
         return status;
+    }
     const char *wrong = parse_numbers(row, edge);
-    if (wrong)
+    if (wrong) {
         return br2_fail(err, BR2PGO_CORRUPT, "edge %zu: '%s' is missing or wrong", table->count,
                         wrong);
+    }
     return BR2PGO_OK;
 }
 
@@ -229,17 +257,20 @@ static int read_document(const json_t *document, struct br2_edge_table *table,
 {
     const json_t *version = json_object_get(document, "version");
     const json_t *edges = json_object_get(document, "edges");
-    if (!json_is_integer(version) || !json_is_array(edges) || json_object_size(document) != 2)
+    if (!json_is_integer(version) || !json_is_array(edges) || json_object_size(document) != 2) {
         return br2_fail(err, BR2PGO_CORRUPT,
                         "expected an object of \"version\" and \"edges\", an array");
-    if (json_integer_value(version) != VERSION)
+    }
+    if (json_integer_value(version) != VERSION) {
         return br2_fail(err, BR2PGO_UNSUPPORTED,
                         "the edge table has version %" JSON_INTEGER_FORMAT
                         "; only version %d is supported",
                         json_integer_value(version), VERSION);
+    }
     int status = BR2PGO_OK;
-    for (size_t i = 0; !status && i < json_array_size(edges); i++)
+    for (size_t i = 0; !status && i < json_array_size(edges); i++) {
         status = read_edge(json_array_get(edges, i), table, err);
+    }
     return status;
 }
 
@@ -250,8 +281,9 @@ static int read_edges(const uint8_t *bytes, size_t size, struct br2_edge_table *
     json_t *document =
         json_loadb(size > 0 ? (const char *)bytes : "", size, JSON_REJECT_DUPLICATES, &error);
     if (!document) {
-        if (json_error_code(&error) == json_error_out_of_memory)
+        if (json_error_code(&error) == json_error_out_of_memory) {
             return br2_fail_memory(err);
+        }
         return br2_fail(err, BR2PGO_CORRUPT, "line %d, column %d: %s", error.line, error.column,
                         error.text);
     }

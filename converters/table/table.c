@@ -21,17 +21,20 @@ void br2_table_put_probability(struct br2_buf *out, double probability)
         digits /= 10;
         decimals--;
     }
-    if (decimals == 0)
+    if (decimals == 0) {
         br2_buf_printf(out, "%" PRIu64, digits);
-    else /* below 1, so every digit is a decimal */
+    } else { /* below 1, so every digit is a decimal */
         br2_buf_printf(out, "0.%0*" PRIu64, decimals, digits);
+    }
 }
 
 enum br2_edge_kind br2_table_kind(const char *text, size_t length)
 {
-    for (unsigned i = 0; i < BR2_EDGE_KINDS; i++)
+    for (unsigned i = 0; i < BR2_EDGE_KINDS; i++) {
         if (strlen(br2_edge_kind_names[i]) == length &&
-            memcmp(br2_edge_kind_names[i], text, length) == 0)
+            memcmp(br2_edge_kind_names[i], text, length) == 0) {
             return (enum br2_edge_kind)i;
+        }
+    }
     return BR2_EDGE_KINDS;
 }

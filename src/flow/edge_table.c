@@ -15,8 +15,9 @@ const char *const br2_edge_kind_names[BR2_EDGE_KINDS] = {
 
 struct br2_edge *br2_edge_table_add(struct br2_edge_table *table)
 {
-    if (!br2_grow(&table->edges, &table->capacity, table->count, sizeof *table->edges))
+    if (!br2_grow(&table->edges, &table->capacity, table->count, sizeof *table->edges)) {
         return NULL;
+    }
     struct br2_edge *edge = &table->edges[table->count++];
     memset(edge, 0, sizeof *edge);
     return edge;
@@ -32,14 +33,16 @@ void br2_edge_table_done(struct br2_edge_table *table)
 static int compare_names(const struct br2_strings *a_names, uint32_t a,
                          const struct br2_strings *b_names, uint32_t b)
 {
-    if (a_names == b_names && a == b)
+    if (a_names == b_names && a == b) {
         return 0;
+    }
     size_t a_length, b_length;
     const char *a_text = br2_strings_get(a_names, a, &a_length);
     const char *b_text = br2_strings_get(b_names, b, &b_length);
     int order = memcmp(a_text, b_text, a_length < b_length ? a_length : b_length);
-    if (order)
+    if (order) {
         return order;
+    }
     return a_length < b_length ? -1 : a_length > b_length;
 }
 
@@ -54,47 +57,61 @@ static int compare_edges(const void *a, const void *b, void *user)
     const struct br2_strings *names = &((const struct br2_edge_table *)user)->names;
     const struct br2_edge *x = a, *y = b;
     int order = compare_names(names, x->image, names, y->image);
-    if (!order)
+    if (!order) {
         order = compare_numbers(x->from, y->from);
-    if (!order)
+    }
+    if (!order) {
         order = compare_numbers(x->kind, y->kind);
-    if (!order)
+    }
+    if (!order) {
         order = compare_numbers(x->to, y->to);
-    if (!order)
+    }
+    if (!order) {
         order = compare_names(names, x->function, names, y->function);
-    if (!order)
+    }
+    if (!order) {
         order = compare_numbers(x->count, y->count);
+    }
     return order ? order : compare_numbers(x->mispredicted, y->mispredicted);
 }
 
 void br2_edge_table_sort(struct br2_edge_table *table)
 {
-    if (table->count > 1)
+    if (table->count > 1) {
         qsort_r(table->edges, table->count, sizeof *table->edges, compare_edges, table);
+    }
 }
 
 /* The first field that differs, or NULL. */
 static const char *differing_field(const struct br2_edge_table *a, const struct br2_edge *x,
                                    const struct br2_edge_table *b, const struct br2_edge *y)
 {
-    if (compare_names(&a->names, x->image, &b->names, y->image) != 0)
+    if (compare_names(&a->names, x->image, &b->names, y->image) != 0) {
         return "image";
-    if (compare_names(&a->names, x->function, &b->names, y->function) != 0)
+    }
+    if (compare_names(&a->names, x->function, &b->names, y->function) != 0) {
         return "function";
-    if (x->from != y->from)
+    }
+    if (x->from != y->from) {
         return "from";
-    if (x->to != y->to)
+    }
+    if (x->to != y->to) {
         return "to";
-    if (x->kind != y->kind)
+    }
+    if (x->kind != y->kind) {
         return "kind";
-    if (x->count != y->count)
+    }
+    if (x->count != y->count) {
         return "count";
+    }
     if (x->prediction_known != y->prediction_known ||
-        (x->prediction_known && x->mispredicted != y->mispredicted))
+        (x->prediction_known && x->mispredicted != y->mispredicted)) {
         return "mispredicted";
+    }
     if (x->probability_known != y->probability_known ||
-        (x->probability_known && !(fabs(x->probability - y->probability) <= 1e-6)))
+        (x->probability_known && !(fabs(x->probability - y->probability) <= 1e-6))) {
         return "probability";
+    }
     return NULL;
 }
 

@@ -38,8 +38,9 @@ static bool is_text(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)bytes[i];
-        if (c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b)
+        if (c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b) {
             return false;
+        }
     }
     return true;
 }
@@ -47,8 +48,9 @@ static bool is_text(const char *bytes, size_t size)
 static bool is_zero(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i])
+        if (bytes[i]) {
             return false;
+        }
     }
     return true;
 }
@@ -56,8 +58,9 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 /* One stack element as perf script prints it has "/0x", and then "/P/", "/M/" or "/-/". */
 static bool is_perf_script(const char *text, size_t size)
 {
-    if (contains(text, size, "PERF_RECORD_"))
+    if (contains(text, size, "PERF_RECORD_")) {
         return true;
+    }
     return contains(text, size, "/0x") &&
            (contains(text, size, "/P/") || contains(text, size, "/M/") ||
             contains(text, size, "/-/"));
@@ -81,22 +84,26 @@ int br2_input_refuse_file(const char *path, const uint8_t *bytes, size_t size,
     }
     for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
         const struct signature *s = &signatures[i];
-        if (size >= s->size && memcmp(bytes, s->bytes, s->size) == 0)
+        if (size >= s->size && memcmp(bytes, s->bytes, s->size) == 0) {
             return refuse(path, s->what, s->hint, err);
+        }
     }
 
     size_t looked_at = size < 65536 ? size : 65536;
     const char *text = (const char *)bytes;
-    if (is_zero(bytes, looked_at))
+    if (is_zero(bytes, looked_at)) {
         return refuse(path, "zero bytes only",
                       "the file was lost when it was written or copied: record or copy it again",
                       err);
-    if (!is_text(text, looked_at))
+    }
+    if (!is_text(text, looked_at)) {
         return refuse(path, "a binary file of another kind",
                       "give a file written by 'perf record -b'", err);
-    if (is_perf_script(text, looked_at))
+    }
+    if (is_perf_script(text, looked_at)) {
         return refuse(path, "the text output of 'perf script'",
                       "give the perf.data file itself, it is read directly", err);
+    }
     return refuse(path, "a text file", "give a file written by 'perf record -b'", err);
 }
 

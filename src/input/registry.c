@@ -13,8 +13,9 @@ static const struct br2_input_format *const formats[] = {
 static const struct br2_input_format *recognise(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        if (formats[i]->probe(bytes, size))
+        if (formats[i]->probe(bytes, size)) {
             return formats[i];
+        }
     }
     return NULL;
 }
@@ -22,33 +23,39 @@ static const struct br2_input_format *recognise(const uint8_t *bytes, size_t siz
 static int open_file(struct br2_input *input, struct br2pgo_error *err)
 {
     struct stat status;
-    if (stat(input->path, &status) == 0 && S_ISDIR(status.st_mode))
+    if (stat(input->path, &status) == 0 && S_ISDIR(status.st_mode)) {
         return br2_input_refuse_directory(input->path, err);
+    }
 
     int rc = br2_file_open(&input->file, input->path, err);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     const struct br2_input_format *format = recognise(input->file.bytes, input->file.size);
-    if (!format)
+    if (!format) {
         return br2_input_refuse_file(input->path, input->file.bytes, input->file.size, err);
+    }
     input->format = format;
     rc = format->open(input, err);
-    if (rc && rc != BR2PGO_NO_MEMORY)
+    if (rc && rc != BR2PGO_NO_MEMORY) {
         br2_prefix(err, "'%s'", input->path);
+    }
     return rc;
 }
 
 int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error *err)
 {
     struct br2_input *input = br2_calloc(1, sizeof *input);
-    if (!input)
+    if (!input) {
         return br2_fail_memory(err);
+    }
     int rc = 0;
     input->path = br2_strdup(path);
-    if (!input->path)
+    if (!input->path) {
         rc = br2_fail_memory(err);
-    else
+    } else {
         rc = open_file(input, err);
+    }
     if (rc) {
         br2_input_close(input);
         return rc;
@@ -59,10 +66,12 @@ int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error
 
 void br2_input_close(struct br2_input *input)
 {
-    if (!input)
+    if (!input) {
         return;
-    if (input->format)
+    }
+    if (input->format) {
         input->format->close(input);
+    }
     br2_file_close(&input->file);
     br2_arena_done(&input->arena);
     br2_free(input->path);
@@ -84,9 +93,10 @@ int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user
 int br2_input_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
                            struct br2pgo_error *err)
 {
-    if (event >= input->info.event_count)
+    if (event >= input->info.event_count) {
         return br2_fail(err, BR2PGO_INVALID, "'%s': there is no event number %zu, only %zu",
                         input->path, event, input->info.event_count);
+    }
     input->done = 0;
     return input->format->read_samples(input, event, sink, user, err);
 }

@@ -41,8 +41,9 @@ static uint32_t counterpart(const struct compare *c, uint32_t name)
 static bool same_number(struct compare *c, const struct br2_function_profile *function,
                         const char *what, uint64_t a, uint64_t b)
 {
-    if (a == b)
+    if (a == b) {
         return true;
+    }
     return differ(c, "%s of '%s' is %" PRIu64 " in one and %" PRIu64 " in the other", what,
                   name_of(c->a, function->name), a, b);
 }
@@ -58,10 +59,11 @@ static bool find_target(const struct br2_body_sample *sample, uint32_t name, uin
             *ret = target->count;
             return true;
         }
-        if (target->name < name)
+        if (target->name < name) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return false;
 }
@@ -69,21 +71,25 @@ static bool find_target(const struct br2_body_sample *sample, uint32_t name, uin
 static bool same_sample(struct compare *c, const struct br2_function_profile *function,
                         const struct br2_body_sample *a, const struct br2_body_sample *b)
 {
-    if (br2_place_compare(a->place, b->place) != 0)
+    if (br2_place_compare(a->place, b->place) != 0) {
         return differ(c, "'%s' has a sample at %u.%u in one and at %u.%u in the other",
                       name_of(c->a, function->name), a->place.offset, a->place.discriminator,
                       b->place.offset, b->place.discriminator);
+    }
     if (!same_number(c, function, "a body count", a->count, b->count) ||
-        !same_number(c, function, "a number of call targets", a->target_count, b->target_count))
+        !same_number(c, function, "a number of call targets", a->target_count, b->target_count)) {
         return false;
+    }
     for (size_t i = 0; i < a->target_count; i++) {
         uint64_t count = 0;
         uint32_t name = counterpart(c, a->targets[i].name);
-        if (name == BR2_NO_STRING || !find_target(b, name, &count))
+        if (name == BR2_NO_STRING || !find_target(b, name, &count)) {
             return differ(c, "'%s' calls '%s' in one but not in the other",
                           name_of(c->a, function->name), name_of(c->a, a->targets[i].name));
-        if (!same_number(c, function, "a call target count", a->targets[i].count, count))
+        }
+        if (!same_number(c, function, "a call target count", a->targets[i].count, count)) {
             return false;
+        }
     }
     return true;
 }
@@ -95,50 +101,62 @@ static bool same_function(struct compare *c, const struct br2_function_profile *
         !same_number(c, a, "the number of samples", a->sample_count, b->sample_count) ||
         !same_number(c, a, "the number of callsites", a->callsite_count, b->callsite_count) ||
         (c->checksums && !same_number(c, a, "the checksum", a->checksum, b->checksum)) ||
-        (c->attributes && !same_number(c, a, "the attributes", a->attributes, b->attributes)))
+        (c->attributes && !same_number(c, a, "the attributes", a->attributes, b->attributes))) {
         return false;
-    for (size_t i = 0; i < a->sample_count; i++)
-        if (!same_sample(c, a, &a->samples[i], &b->samples[i]))
+    }
+    for (size_t i = 0; i < a->sample_count; i++) {
+        if (!same_sample(c, a, &a->samples[i], &b->samples[i])) {
             return false;
+        }
+    }
     for (size_t i = 0; i < a->callsite_count; i++) {
         const struct br2_callsite *x = &a->callsites[i], *y = &b->callsites[i];
         if (br2_place_compare(x->place, y->place) != 0 ||
-            counterpart(c, x->callee->name) != y->callee->name)
+            counterpart(c, x->callee->name) != y->callee->name) {
             return differ(c, "'%s' inlines '%s' at %u.%u in one, '%s' at %u.%u in the other",
                           name_of(c->a, a->name), name_of(c->a, x->callee->name), x->place.offset,
                           x->place.discriminator, name_of(c->b, y->callee->name), y->place.offset,
                           y->place.discriminator);
-        if (!same_function(c, x->callee, y->callee))
+        }
+        if (!same_function(c, x->callee, y->callee)) {
             return false;
+        }
     }
     return true;
 }
 
 static bool has_attributes(const struct br2_profile *profile)
 {
-    for (const struct br2_function_profile *f = profile->made_last; f; f = f->made_before)
-        if (f->attributes != 0)
+    for (const struct br2_function_profile *f = profile->made_last; f; f = f->made_before) {
+        if (f->attributes != 0) {
             return true;
+        }
+    }
     return false;
 }
 
 static bool same_functions(struct compare *c)
 {
-    if (c->a->md5_names != c->b->md5_names)
+    if (c->a->md5_names != c->b->md5_names) {
         return differ(c, "one has names, the other MD5 hashes of names");
-    if (c->a->function_count != c->b->function_count)
+    }
+    if (c->a->function_count != c->b->function_count) {
         return differ(c, "one has %zu functions, the other %zu", c->a->function_count,
                       c->b->function_count);
+    }
     for (size_t i = 0; i < c->a->function_count; i++) {
         const struct br2_function_profile *a = c->a->functions[i];
         const struct br2_function_profile *b = NULL;
         uint32_t name = counterpart(c, a->name);
-        if (name != BR2_NO_STRING)
+        if (name != BR2_NO_STRING) {
             b = br2_profile_find(c->b, name);
-        if (!b)
+        }
+        if (!b) {
             return differ(c, "only one has '%s'", name_of(c->a, a->name));
-        if (!same_number(c, a, "the head count", a->head, b->head) || !same_function(c, a, b))
+        }
+        if (!same_number(c, a, "the head count", a->head, b->head) || !same_function(c, a, b)) {
             return false;
+        }
     }
     return true;
 }

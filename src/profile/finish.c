@@ -28,25 +28,29 @@ static int compare_callsites(const void *a, const void *b, void *profile)
 
 static bool targets_in_order(const struct br2_body_sample *sample)
 {
-    for (size_t i = 1; i < sample->target_count; i++)
-        if (sample->targets[i - 1].name >= sample->targets[i].name)
+    for (size_t i = 1; i < sample->target_count; i++) {
+        if (sample->targets[i - 1].name >= sample->targets[i].name) {
             return false;
+        }
+    }
     return true;
 }
 
 static void finish_targets(struct br2_body_sample *sample)
 {
-    if (targets_in_order(sample))
+    if (targets_in_order(sample)) {
         return;
+    }
     qsort(sample->targets, sample->target_count, sizeof *sample->targets, compare_targets);
     size_t kept = 0;
     for (size_t i = 1; i < sample->target_count; i++) {
         struct br2_call_target *last = &sample->targets[kept];
         const struct br2_call_target *next = &sample->targets[i];
-        if (last->name == next->name)
+        if (last->name == next->name) {
             last->count = br2_add_saturated(last->count, next->count);
-        else
+        } else {
             sample->targets[++kept] = *next;
+        }
     }
     sample->target_count = kept + 1;
 }
@@ -63,9 +67,11 @@ static int absorb_sample(struct br2_body_sample *into, struct br2_body_sample *f
         into->target_capacity = from->target_capacity;
         from->targets = empty;
     } else {
-        for (size_t i = 0; i < from->target_count; i++)
-            if (!br2_profile_append_target(into, from->targets[i].name, from->targets[i].count))
+        for (size_t i = 0; i < from->target_count; i++) {
+            if (!br2_profile_append_target(into, from->targets[i].name, from->targets[i].count)) {
                 return br2_fail_memory(err);
+            }
+        }
     }
     br2_free(from->targets);
     from->targets = NULL;
@@ -75,9 +81,11 @@ static int absorb_sample(struct br2_body_sample *into, struct br2_body_sample *f
 
 static bool samples_in_order(const struct br2_function_profile *function)
 {
-    for (size_t i = 1; i < function->sample_count; i++)
-        if (compare_samples(&function->samples[i - 1], &function->samples[i]) >= 0)
+    for (size_t i = 1; i < function->sample_count; i++) {
+        if (compare_samples(&function->samples[i - 1], &function->samples[i]) >= 0) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -92,8 +100,9 @@ static int finish_samples(struct br2_function_profile *function, struct br2pgo_e
             struct br2_body_sample *next = &function->samples[i];
             if (compare_samples(last, next) == 0) {
                 int status = absorb_sample(last, next, err);
-                if (status)
+                if (status) {
                     return status;
+                }
             } else if (++kept != i) {
                 function->samples[kept] = *next;
                 memset(next, 0, sizeof *next); /* the targets have moved */
@@ -101,8 +110,9 @@ static int finish_samples(struct br2_function_profile *function, struct br2pgo_e
         }
         function->sample_count = kept + 1;
     }
-    for (size_t i = 0; i < function->sample_count; i++)
+    for (size_t i = 0; i < function->sample_count; i++) {
         finish_targets(&function->samples[i]);
+    }
     return BR2PGO_OK;
 }
 
@@ -113,18 +123,21 @@ static int absorb_function(struct br2_function_profile *into, struct br2_functio
     into->total = br2_add_saturated(into->total, from->total);
     into->head = br2_add_saturated(into->head, from->head);
     into->attributes |= from->attributes;
-    if (into->checksum < from->checksum)
+    if (into->checksum < from->checksum) {
         into->checksum = from->checksum;
+    }
     while (from->sample_count > 0) {
         if (!br2_grow(&into->samples, &into->sample_capacity, into->sample_count,
-                      sizeof *into->samples))
+                      sizeof *into->samples)) {
             return br2_fail_memory(err);
+        }
         into->samples[into->sample_count++] = from->samples[--from->sample_count];
     }
     while (from->callsite_count > 0) {
         if (!br2_grow(&into->callsites, &into->callsite_capacity, into->callsite_count,
-                      sizeof *into->callsites))
+                      sizeof *into->callsites)) {
             return br2_fail_memory(err);
+        }
         into->callsites[into->callsite_count++] = from->callsites[--from->callsite_count];
     }
     return BR2PGO_OK;
@@ -133,9 +146,11 @@ static int absorb_function(struct br2_function_profile *into, struct br2_functio
 static bool callsites_in_order(struct br2_profile *profile,
                                const struct br2_function_profile *function)
 {
-    for (size_t i = 1; i < function->callsite_count; i++)
-        if (compare_callsites(&function->callsites[i - 1], &function->callsites[i], profile) >= 0)
+    for (size_t i = 1; i < function->callsite_count; i++) {
+        if (compare_callsites(&function->callsites[i - 1], &function->callsites[i], profile) >= 0) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -150,8 +165,9 @@ static int merge_callsites(struct br2_profile *profile, struct br2_function_prof
         struct br2_callsite *next = &function->callsites[i];
         if (compare_callsites(last, next, profile) == 0) {
             int status = absorb_function(last->callee, next->callee, err);
-            if (status)
+            if (status) {
                 return status;
+            }
         } else {
             function->callsites[++kept] = *next;
         }
@@ -165,17 +181,20 @@ static int finish_function(struct br2_profile *profile, struct br2_function_prof
                            struct br2pgo_error *err)
 {
     int status = finish_samples(function, err);
-    if (!status && !callsites_in_order(profile, function))
+    if (!status && !callsites_in_order(profile, function)) {
         status = merge_callsites(profile, function, err);
-    for (size_t i = 0; !status && i < function->callsite_count; i++)
+    }
+    for (size_t i = 0; !status && i < function->callsite_count; i++) {
         status = finish_function(profile, function->callsites[i].callee, err);
+    }
     return status;
 }
 
 int br2_profile_finish(struct br2_profile *profile, struct br2pgo_error *err)
 {
     int status = BR2PGO_OK;
-    for (size_t i = 0; !status && i < profile->function_count; i++)
+    for (size_t i = 0; !status && i < profile->function_count; i++) {
         status = finish_function(profile, profile->functions[i], err);
+    }
     return status;
 }

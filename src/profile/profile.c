@@ -14,8 +14,9 @@ struct br2_profile_index {
 struct br2_profile *br2_profile_new(void)
 {
     struct br2_profile *profile = br2_calloc(1, sizeof *profile);
-    if (!profile)
+    if (!profile) {
         return NULL;
+    }
     profile->index = br2_calloc(1, sizeof *profile->index);
     if (!profile->index) {
         br2_free(profile);
@@ -26,18 +27,21 @@ struct br2_profile *br2_profile_new(void)
 
 static void function_done(struct br2_function_profile *function)
 {
-    for (size_t i = 0; i < function->sample_count; i++)
+    for (size_t i = 0; i < function->sample_count; i++) {
         br2_free(function->samples[i].targets);
+    }
     br2_free(function->samples);
     br2_free(function->callsites);
 }
 
 void br2_profile_free(struct br2_profile *profile)
 {
-    if (!profile)
+    if (!profile) {
         return;
-    for (struct br2_function_profile *f = profile->made_last; f; f = f->made_before)
+    }
+    for (struct br2_function_profile *f = profile->made_last; f; f = f->made_before) {
         function_done(f);
+    }
     br2_free(profile->functions);
     br2_strings_done(&profile->names);
     br2_strings_done(&profile->symbol_list);
@@ -66,34 +70,40 @@ uint64_t br2_multiply_saturated(uint64_t a, uint64_t b)
 
 int br2_place_compare(struct br2_place a, struct br2_place b)
 {
-    if (a.offset != b.offset)
+    if (a.offset != b.offset) {
         return a.offset < b.offset ? -1 : 1;
-    if (a.discriminator != b.discriminator)
+    }
+    if (a.discriminator != b.discriminator) {
         return a.discriminator < b.discriminator ? -1 : 1;
+    }
     return 0;
 }
 
 int br2_profile_compare_names(const struct br2_profile *profile, uint32_t a, uint32_t b)
 {
-    if (a == b)
+    if (a == b) {
         return 0;
+    }
     size_t a_length, b_length;
     const char *a_text = br2_strings_get(&profile->names, a, &a_length);
     const char *b_text = br2_strings_get(&profile->names, b, &b_length);
     /* Decimal numbers without leading zeros: the longer one is larger. */
-    if (profile->md5_names && a_length != b_length)
+    if (profile->md5_names && a_length != b_length) {
         return a_length < b_length ? -1 : 1;
+    }
     int order = memcmp(a_text, b_text, a_length < b_length ? a_length : b_length);
-    if (order)
+    if (order) {
         return order;
+    }
     return a_length < b_length ? -1 : a_length > b_length;
 }
 
 static struct br2_function_profile *new_function(struct br2_profile *profile, uint32_t name)
 {
     struct br2_function_profile *function = br2_arena_alloc(&profile->arena, sizeof *function);
-    if (!function)
+    if (!function) {
         return NULL;
+    }
     function->name = name;
     function->made_before = profile->made_last;
     profile->made_last = function;
@@ -102,14 +112,17 @@ static struct br2_function_profile *new_function(struct br2_profile *profile, ui
 
 static bool reserve_index(struct br2_profile_index *index, uint32_t name)
 {
-    if (name < index->count)
+    if (name < index->count) {
         return true;
+    }
     size_t count = index->count ? index->count : 64;
-    while (count <= name)
+    while (count <= name) {
         count *= 2;
+    }
     uint32_t *slots = br2_realloc_array(index->slots, count, sizeof *slots);
-    if (!slots)
+    if (!slots) {
         return false;
+    }
     memset(slots + index->count, 0, (count - index->count) * sizeof *slots);
     index->slots = slots;
     index->count = count;
@@ -119,23 +132,27 @@ static bool reserve_index(struct br2_profile_index *index, uint32_t name)
 struct br2_function_profile *br2_profile_find(const struct br2_profile *profile, uint32_t name)
 {
     const struct br2_profile_index *index = profile->index;
-    if (name >= index->count || index->slots[name] == 0)
+    if (name >= index->count || index->slots[name] == 0) {
         return NULL;
+    }
     return profile->functions[index->slots[name] - 1];
 }
 
 struct br2_function_profile *br2_profile_function(struct br2_profile *profile, uint32_t name)
 {
     struct br2_function_profile *function = br2_profile_find(profile, name);
-    if (function)
+    if (function) {
         return function;
+    }
     if (profile->function_count >= UINT32_MAX || !reserve_index(profile->index, name) ||
         !br2_grow(&profile->functions, &profile->function_capacity, profile->function_count,
-                  sizeof(struct br2_function_profile *)))
+                  sizeof(struct br2_function_profile *))) {
         return NULL;
+    }
     function = new_function(profile, name);
-    if (!function)
+    if (!function) {
         return NULL;
+    }
     profile->functions[profile->function_count++] = function;
     profile->index->slots[name] = (uint32_t)profile->function_count;
     return function;
@@ -156,8 +173,9 @@ static size_t search_callsite(const struct br2_profile *profile,
 {
     size_t low = 0, high = function->callsite_count;
     *ret_found = false;
-    if (high > 0 && compare_callsite(profile, &function->callsites[high - 1], place, name) < 0)
+    if (high > 0 && compare_callsite(profile, &function->callsites[high - 1], place, name) < 0) {
         return high;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = compare_callsite(profile, &function->callsites[middle], place, name);
@@ -165,10 +183,11 @@ static size_t search_callsite(const struct br2_profile *profile,
             *ret_found = true;
             return middle;
         }
-        if (order < 0)
+        if (order < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -187,11 +206,13 @@ static struct br2_function_profile *insert_inlinee(struct br2_profile *profile,
                                                    struct br2_place place, uint32_t name)
 {
     if (!br2_grow(&function->callsites, &function->callsite_capacity, function->callsite_count,
-                  sizeof *function->callsites))
+                  sizeof *function->callsites)) {
         return NULL;
+    }
     struct br2_function_profile *callee = new_function(profile, name);
-    if (!callee)
+    if (!callee) {
         return NULL;
+    }
     struct br2_callsite *callsite = function->callsites + at;
     memmove(callsite + 1, callsite, (function->callsite_count - at) * sizeof *callsite);
     *callsite = (struct br2_callsite){.place = place, .callee = callee};
@@ -205,8 +226,9 @@ struct br2_function_profile *br2_profile_inlinee(struct br2_profile *profile,
 {
     bool found;
     size_t at = search_callsite(profile, function, place, name, &found);
-    if (found)
+    if (found) {
         return function->callsites[at].callee;
+    }
     return insert_inlinee(profile, function, at, place, name);
 }
 
@@ -221,8 +243,9 @@ static struct br2_body_sample *insert_sample(struct br2_function_profile *functi
                                              struct br2_place place)
 {
     if (!br2_grow(&function->samples, &function->sample_capacity, function->sample_count,
-                  sizeof *function->samples))
+                  sizeof *function->samples)) {
         return NULL;
+    }
     struct br2_body_sample *sample = function->samples + at;
     memmove(sample + 1, sample, (function->sample_count - at) * sizeof *sample);
     *sample = (struct br2_body_sample){.place = place};
@@ -240,17 +263,20 @@ struct br2_body_sample *br2_profile_sample(struct br2_function_profile *function
                                            struct br2_place place)
 {
     size_t low = 0, high = function->sample_count;
-    if (high > 0 && br2_place_compare(function->samples[high - 1].place, place) < 0)
+    if (high > 0 && br2_place_compare(function->samples[high - 1].place, place) < 0) {
         low = high;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = br2_place_compare(function->samples[middle].place, place);
-        if (order == 0)
+        if (order == 0) {
             return &function->samples[middle];
-        if (order < 0)
+        }
+        if (order < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return insert_sample(function, low, place);
 }
@@ -258,8 +284,9 @@ struct br2_body_sample *br2_profile_sample(struct br2_function_profile *function
 static bool insert_target(struct br2_body_sample *sample, size_t at, uint32_t name, uint64_t count)
 {
     if (!br2_grow(&sample->targets, &sample->target_capacity, sample->target_count,
-                  sizeof *sample->targets))
+                  sizeof *sample->targets)) {
         return false;
+    }
     struct br2_call_target *target = sample->targets + at;
     memmove(target + 1, target, (sample->target_count - at) * sizeof *target);
     *target = (struct br2_call_target){.name = name, .count = count};
@@ -282,10 +309,11 @@ bool br2_profile_target(struct br2_body_sample *sample, uint32_t name, uint64_t 
             target->count = br2_add_saturated(target->count, count);
             return true;
         }
-        if (target->name < name)
+        if (target->name < name) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return insert_target(sample, low, name, count);
 }

@@ -16,19 +16,24 @@ const uint32_t br2_summary_cutoffs[BR2_SUMMARY_ENTRIES] = {
 static uint64_t count_samples(const struct br2_function_profile *function)
 {
     uint64_t count = function->sample_count;
-    for (size_t i = 0; i < function->callsite_count; i++)
-        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE))
+    for (size_t i = 0; i < function->callsite_count; i++) {
+        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE)) {
             count += count_samples(function->callsites[i].callee);
+        }
+    }
     return count;
 }
 
 static uint64_t *gather_counts(const struct br2_function_profile *function, uint64_t *at)
 {
-    for (size_t i = 0; i < function->sample_count; i++)
+    for (size_t i = 0; i < function->sample_count; i++) {
         *at++ = function->samples[i].count;
-    for (size_t i = 0; i < function->callsite_count; i++)
-        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE))
+    }
+    for (size_t i = 0; i < function->callsite_count; i++) {
+        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE)) {
             at = gather_counts(function->callsites[i].callee, at);
+        }
+    }
     return at;
 }
 
@@ -49,8 +54,9 @@ static void fill_entries(const uint64_t *counts, struct br2_summary *ret)
         uint64_t want = (uint64_t)(product / CUTOFF_SCALE);
         while (sum < want && seen < ret->count_count) {
             last = counts[seen];
-            for (; seen < ret->count_count && counts[seen] == last; seen++)
+            for (; seen < ret->count_count && counts[seen] == last; seen++) {
                 sum += last;
+            }
         }
         ret->entries[e].min_count = last;
         ret->entries[e].count_count = seen;
@@ -64,21 +70,26 @@ int br2_profile_summarise(const struct br2_profile *profile, struct br2_summary 
     for (size_t i = 0; i < profile->function_count; i++) {
         const struct br2_function_profile *function = profile->functions[i];
         ret->count_count += count_samples(function);
-        if (ret->max_head < function->head)
+        if (ret->max_head < function->head) {
             ret->max_head = function->head;
+        }
     }
-    if (ret->count_count == 0)
+    if (ret->count_count == 0) {
         return BR2PGO_OK;
+    }
     uint64_t *counts = br2_calloc((size_t)ret->count_count, sizeof *counts);
-    if (!counts)
+    if (!counts) {
         return br2_fail_memory(err);
+    }
     uint64_t *at = counts;
-    for (size_t i = 0; i < profile->function_count; i++)
+    for (size_t i = 0; i < profile->function_count; i++) {
         at = gather_counts(profile->functions[i], at);
+    }
     qsort(counts, (size_t)ret->count_count, sizeof *counts, compare_descending);
     ret->max_count = counts[0];
-    for (size_t i = 0; i < ret->count_count; i++)
+    for (size_t i = 0; i < ret->count_count; i++) {
         ret->total_count += counts[i];
+    }
     fill_entries(counts, ret);
     br2_free(counts);
     return BR2PGO_OK;

@@ -10,8 +10,9 @@ static uint64_t flags_of(const uint8_t bytes[8], bool big_endian)
         uint64_t byte = bytes[i];
         if (big_endian) {
             uint64_t reversed = 0;
-            for (unsigned bit = 0; bit < 8; bit++)
+            for (unsigned bit = 0; bit < 8; bit++) {
                 reversed |= (byte >> bit & 1) << (7 - bit);
+            }
             byte = reversed;
         }
         flags |= byte << (8 * i);
@@ -28,8 +29,9 @@ static unsigned precise_of(uint64_t flags, bool big_endian)
 
 static uint64_t u64_at(struct br2_cursor c, size_t offset)
 {
-    if (offset > br2_cursor_left(&c) || br2_cursor_left(&c) - offset < 8)
+    if (offset > br2_cursor_left(&c) || br2_cursor_left(&c) - offset < 8) {
         return 0; /* an older, shorter attr */
+    }
     br2_cursor_skip(&c, offset);
     return br2_cursor_u64(&c);
 }
@@ -37,13 +39,16 @@ static uint64_t u64_at(struct br2_cursor c, size_t offset)
 int br2_perf_add_attr(struct br2_perf *perf, const uint8_t *bytes, size_t size,
                       struct br2pgo_error *err)
 {
-    if (!br2_grow(&perf->attrs, &perf->attr_capacity, perf->attr_count, sizeof *perf->attrs))
+    if (!br2_grow(&perf->attrs, &perf->attr_capacity, perf->attr_count, sizeof *perf->attrs)) {
         return br2_fail_memory(err);
+    }
     uint32_t stated = br2_perf_u32(perf, bytes + 4); /* 0: the first version's 64 */
-    if (stated == 0)
+    if (stated == 0) {
         stated = 64;
-    if (stated < size)
+    }
+    if (stated < size) {
         size = stated;
+    }
     struct br2_cursor c = br2_cursor_make(bytes, size, perf->big_endian);
     struct br2_perf_attr *attr = &perf->attrs[perf->attr_count++];
     *attr = (struct br2_perf_attr){
@@ -66,8 +71,9 @@ int br2_perf_add_ids(struct br2_perf *perf, const uint8_t *bytes, size_t count, 
                      struct br2pgo_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!br2_perf_ids_add(&perf->ids, br2_perf_u64(perf, bytes + 8 * i), (uint32_t)attr))
+        if (!br2_perf_ids_add(&perf->ids, br2_perf_u64(perf, bytes + 8 * i), (uint32_t)attr)) {
             return br2_fail_memory(err);
+        }
     }
     return 0;
 }
@@ -89,13 +95,14 @@ static void choose_by(struct br2_perf *perf)
                               layout->trailer_time == first->layout.trailer_time;
     }
     perf->id_offset = first->layout.id;
-    if (perf->attr_count == 1)
+    if (perf->attr_count == 1) {
         perf->by = BR2_PERF_BY_FIRST;
-    else if (same_id)
+    } else if (same_id) {
         perf->by = BR2_PERF_BY_ID;
-    else
+    } else {
         perf->by =
             same_type && first->layout.id == BR2_PERF_ABSENT ? BR2_PERF_BY_FIRST : BR2_PERF_UNTOLD;
+    }
 }
 
 /*
@@ -112,10 +119,12 @@ static bool has_time(const struct br2_perf *perf)
         bool tracks = attr->flags & tracking;
         tracked = tracked || tracks;
         if ((tracks || (attr->sample_type & BR2_SAMPLE_BRANCH_STACK)) &&
-            !(attr->sample_type & BR2_SAMPLE_TIME))
+            !(attr->sample_type & BR2_SAMPLE_TIME)) {
             return false;
-        if (tracks && !(attr->flags & BR2_ATTR_SAMPLE_ID_ALL))
+        }
+        if (tracks && !(attr->flags & BR2_ATTR_SAMPLE_ID_ALL)) {
             return false;
+        }
     }
     const struct br2_perf_attr *first = &perf->attrs[0];
     return tracked ||
@@ -125,10 +134,12 @@ static bool has_time(const struct br2_perf *perf)
 static int fill_event(struct br2_perf *perf, size_t i, struct br2pgo_error *err)
 {
     struct br2_perf_attr *attr = &perf->attrs[i];
-    if (!attr->name)
+    if (!attr->name) {
         attr->name = br2_perf_event_name(&perf->input->arena, attr->type, attr->config);
-    if (!attr->name)
+    }
+    if (!attr->name) {
         return br2_fail_memory(err);
+    }
     perf->input->info.events[i] = (struct br2_event_info){
         .name = attr->name,
         .type = attr->type,
@@ -156,13 +167,15 @@ int br2_perf_finish_attrs(struct br2_perf *perf, struct br2pgo_error *err)
     choose_by(perf);
     info->has_time = has_time(perf);
     info->events = br2_arena_alloc(&perf->input->arena, perf->attr_count * sizeof *info->events);
-    if (!info->events)
+    if (!info->events) {
         return br2_fail_memory(err);
+    }
     info->event_count = perf->attr_count;
     for (size_t i = 0; i < perf->attr_count; i++) {
         int rc = fill_event(perf, i, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
     }
     return 0;
 }

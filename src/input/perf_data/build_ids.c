@@ -21,12 +21,14 @@ struct entry {
 static bool read_entry(const struct br2_perf *perf, const uint8_t *bytes, size_t size, size_t fixed,
                        struct entry *ret)
 {
-    if (size <= fixed)
+    if (size <= fixed) {
         return false;
+    }
     const uint8_t *name = bytes + fixed;
     const uint8_t *end = memchr(name, 0, size - fixed);
-    if (!end)
+    if (!end) {
         return false;
+    }
     *ret = (struct entry){
         .misc = br2_perf_u16(perf, bytes + 4),
         .id = bytes + fixed - 24,
@@ -39,8 +41,9 @@ static bool read_entry(const struct br2_perf *perf, const uint8_t *bytes, size_t
 static bool all_zero(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i])
+        if (bytes[i]) {
             return false;
+        }
     }
     return true;
 }
@@ -51,14 +54,15 @@ static struct br2_build_id id_of(const struct entry *entry)
     struct br2_build_id id = {.size = BR2_BUILD_ID_MAX};
     memcpy(id.bytes, entry->id, BR2_BUILD_ID_MAX);
     uint8_t stated = entry->id[BR2_BUILD_ID_MAX];
-    if ((entry->misc & BR2_MISC_BUILD_ID_SIZE) && stated <= BR2_BUILD_ID_MAX)
+    if ((entry->misc & BR2_MISC_BUILD_ID_SIZE) && stated <= BR2_BUILD_ID_MAX) {
         id.size = stated;
-    else if (all_zero(id.bytes, BR2_BUILD_ID_MAX))
+    } else if (all_zero(id.bytes, BR2_BUILD_ID_MAX)) {
         id.size = 0;
-    else if (all_zero(id.bytes + 8, 12))
+    } else if (all_zero(id.bytes + 8, 12)) {
         id.size = 8;
-    else if (all_zero(id.bytes + 16, 4))
+    } else if (all_zero(id.bytes + 16, 4)) {
         id.size = 16;
+    }
     memset(id.bytes + id.size, 0, BR2_BUILD_ID_MAX - id.size);
     return id;
 }
@@ -66,13 +70,16 @@ static struct br2_build_id id_of(const struct entry *entry)
 static int add_image(struct br2_perf *perf, const struct entry *entry, struct br2pgo_error *err)
 {
     unsigned mode = entry->misc & BR2_MISC_CPUMODE;
-    if (mode == BR2_MISC_GUEST_KERNEL || mode == BR2_MISC_GUEST_USER)
+    if (mode == BR2_MISC_GUEST_KERNEL || mode == BR2_MISC_GUEST_USER) {
         return 0; /* a virtual machine's image; its addresses are not in this recording's maps */
-    if (!br2_grow(&perf->images, &perf->image_capacity, perf->image_count, sizeof *perf->images))
+    }
+    if (!br2_grow(&perf->images, &perf->image_capacity, perf->image_count, sizeof *perf->images)) {
         return br2_fail_memory(err);
+    }
     const char *path = br2_arena_strndup(&perf->input->arena, entry->name, entry->name_length);
-    if (!path)
+    if (!path) {
         return br2_fail_memory(err);
+    }
     perf->images[perf->image_count++] = (struct br2_recorded_image){
         .path = path,
         .build_id = id_of(entry),
@@ -93,8 +100,9 @@ static size_t step(const struct br2_perf *perf, const uint8_t *bytes, size_t siz
     size_t padded = fixed + (name + NAME_ALIGNMENT - 1) / NAME_ALIGNMENT * NAME_ALIGNMENT;
     bool header_follows =
         size - stated >= BR2_PERF_HEADER && br2_perf_u16(perf, bytes + stated + 6) >= fixed;
-    if (!header_follows && size != stated && padded > stated && padded <= size)
+    if (!header_follows && size != stated && padded > stated && padded <= size) {
         return padded;
+    }
     return stated;
 }
 
@@ -104,11 +112,13 @@ static int read_table(struct br2_perf *perf, const uint8_t *bytes, size_t size, 
     while (size >= fixed) {
         struct entry entry;
         size_t stated = br2_perf_u16(perf, bytes + 6);
-        if (stated > size || !read_entry(perf, bytes, stated, fixed, &entry))
+        if (stated > size || !read_entry(perf, bytes, stated, fixed, &entry)) {
             break;
+        }
         int rc = add_image(perf, &entry, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
         size_t used = step(perf, bytes, size, fixed, &entry);
         bytes += used;
         size -= used;
@@ -123,10 +133,12 @@ static bool has_no_pid(const struct br2_perf *perf, const uint8_t *bytes, size_t
     while (size >= FIXED) {
         size_t stated = br2_perf_u16(perf, bytes + 6);
         struct entry entry;
-        if (stated > size || !read_entry(perf, bytes, stated, FIXED, &entry))
+        if (stated > size || !read_entry(perf, bytes, stated, FIXED, &entry)) {
             return false;
-        if (strcmp(entry.name, OLD_KERNEL_NAME) == 0)
+        }
+        if (strcmp(entry.name, OLD_KERNEL_NAME) == 0) {
             return true;
+        }
         bytes += stated;
         size -= stated;
     }

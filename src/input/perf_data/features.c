@@ -26,8 +26,9 @@ static const char *string_of(struct br2_cursor *c, size_t *ret_length)
     uint32_t size = br2_cursor_u32(c);
     const uint8_t *bytes = br2_cursor_bytes(c, size);
     const uint8_t *end = bytes && size > 0 ? memchr(bytes, 0, size) : NULL;
-    if (!end)
+    if (!end) {
         return NULL;
+    }
     *ret_length = (size_t)(end - bytes);
     return (const char *)bytes;
 }
@@ -37,8 +38,9 @@ static int read_string(struct br2_perf *perf, struct br2_cursor *c, const char *
 {
     size_t length;
     const char *text = string_of(c, &length);
-    if (!text || length == 0)
+    if (!text || length == 0) {
         return 0;
+    }
     *ret = br2_arena_strndup(&perf->input->arena, text, length);
     return *ret ? 0 : br2_fail_memory(err);
 }
@@ -50,22 +52,28 @@ static int read_command_line(struct br2_perf *perf, struct br2_cursor *c, struct
     for (uint32_t i = 0; i < count && !c->failed; i++) {
         size_t length;
         const char *word = string_of(c, &length);
-        if (!word)
+        if (!word) {
             break;
-        if (i > 0)
+        }
+        if (i > 0) {
             br2_buf_str(&line, " ");
-        if (length > 0)
+        }
+        if (length > 0) {
             br2_buf_put(&line, word, length);
+        }
     }
     const char *text = NULL;
-    if (!line.failed && line.size > 0)
+    if (!line.failed && line.size > 0) {
         text = br2_arena_strndup(&perf->input->arena, (const char *)line.bytes, line.size);
+    }
     bool failed = line.failed || (line.size > 0 && !text);
     br2_buf_done(&line);
-    if (failed)
+    if (failed) {
         return br2_fail_memory(err);
-    if (text)
+    }
+    if (text) {
         perf->input->info.command_line = text;
+    }
     return 0;
 }
 
@@ -75,11 +83,13 @@ static struct br2_perf_attr *described(struct br2_perf *perf, uint32_t index, co
 {
     size_t found;
     for (uint32_t i = 0; i < id_count; i++) {
-        if (br2_perf_ids_find(&perf->ids, br2_perf_u64(perf, ids + 8 * (size_t)i), &found))
+        if (br2_perf_ids_find(&perf->ids, br2_perf_u64(perf, ids + 8 * (size_t)i), &found)) {
             return &perf->attrs[found];
+        }
     }
-    if (index >= perf->attr_count)
+    if (index >= perf->attr_count) {
         return NULL;
+    }
     struct br2_perf_attr *same = &perf->attrs[index];
     bool matches =
         same->type == br2_perf_u32(perf, attr) && same->config == br2_perf_u64(perf, attr + 8);
@@ -91,25 +101,30 @@ static int read_event_names(struct br2_perf *perf, struct br2_cursor *c, struct 
 {
     uint32_t count = br2_cursor_u32(c);
     uint32_t attr_size = br2_cursor_u32(c);
-    if (attr_size < 64)
+    if (attr_size < 64) {
         return 0;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *attr_bytes = br2_cursor_bytes(c, attr_size);
         uint32_t id_count = br2_cursor_u32(c);
         size_t length = 0;
         const char *name = string_of(c, &length);
-        if (!name || id_count > br2_cursor_left(c) / 8)
+        if (!name || id_count > br2_cursor_left(c) / 8) {
             return 0;
+        }
         const uint8_t *ids = br2_cursor_bytes(c, 8 * (size_t)id_count);
         struct br2_perf_attr *attr = described(perf, i, attr_bytes, ids, id_count);
-        if (!attr || length == 0)
+        if (!attr || length == 0) {
             continue;
+        }
         attr->name = br2_arena_strndup(&perf->input->arena, name, length);
-        if (!attr->name)
+        if (!attr->name) {
             return br2_fail_memory(err);
+        }
         int rc = br2_perf_add_ids(perf, ids, id_count, (size_t)(attr - perf->attrs), err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
     }
     return 0;
 }
@@ -119,8 +134,9 @@ static int check_compression(struct br2_cursor *c, struct br2pgo_error *err)
 {
     br2_cursor_u32(c);
     uint32_t type = br2_cursor_u32(c);
-    if (c->failed || type == 0 || type == COMPRESSION_ZSTD)
+    if (c->failed || type == 0 || type == COMPRESSION_ZSTD) {
         return 0;
+    }
     br2_fail(err, BR2PGO_UNSUPPORTED, "the records are compressed by unknown method number %u",
              type);
     br2_hint(err, "record without -z/--compression-level, or with zstd");

@@ -36,8 +36,9 @@ static struct section read_section(struct br2_cursor *c)
 static const uint8_t *clip(const struct br2_perf *perf, struct section section, size_t *ret_size)
 {
     const struct br2_file *file = &perf->input->file;
-    if (section.offset > file->size)
+    if (section.offset > file->size) {
         section.offset = file->size;
+    }
     size_t left = file->size - (size_t)section.offset;
     *ret_size = section.size < left ? (size_t)section.size : left;
     return file->bytes + section.offset;
@@ -49,14 +50,18 @@ static const uint8_t *clip(const struct br2_perf *perf, struct section section, 
  */
 static void read_feature_bits(const struct br2_perf *perf, struct br2_cursor *c, struct header *ret)
 {
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         ret->features[i] = br2_cursor_u64(c);
-    if (!perf->big_endian || (ret->features[0] & FEATURE_HOSTNAME_BIT))
+    }
+    if (!perf->big_endian || (ret->features[0] & FEATURE_HOSTNAME_BIT)) {
         return;
-    for (size_t i = 0; i < 4; i++)
+    }
+    for (size_t i = 0; i < 4; i++) {
         ret->features[i] = ret->features[i] << 32 | ret->features[i] >> 32;
-    if (ret->features[0] & FEATURE_HOSTNAME_BIT)
+    }
+    if (ret->features[0] & FEATURE_HOSTNAME_BIT) {
         return;
+    }
     ret->features[0] = FEATURE_BUILD_ID_BIT;
     ret->features[1] = ret->features[2] = ret->features[3] = 0;
 }
@@ -79,8 +84,9 @@ static int read_header(struct br2_perf *perf, struct header *ret, struct br2pgo_
         br2_hint(err, "the file is damaged or cut off: copy or record it again");
         return BR2PGO_CORRUPT;
     }
-    if (size >= HEADER_SIZE)
+    if (size >= HEADER_SIZE) {
         read_feature_bits(perf, &c, ret);
+    }
     if (ret->attr_size < ATTR_MIN + SECTION_SIZE) {
         br2_fail(err, BR2PGO_CORRUPT,
                  "the header is damaged: an event description has %" PRIu64 " bytes",
@@ -112,16 +118,19 @@ static int read_attrs(struct br2_perf *perf, const struct header *header, struct
     size_t size;
     const uint8_t *bytes = clip(perf, header->attrs, &size);
     size_t budget = perf->input->file.size; /* no id is in the file twice */
-    if (header->attr_size > size)
+    if (header->attr_size > size) {
         return 0;
+    }
     size_t stride = (size_t)header->attr_size;
     for (; size >= stride; size -= stride, bytes += stride) {
         size_t number = perf->attr_count;
         int rc = br2_perf_add_attr(perf, bytes, stride - SECTION_SIZE, err);
-        if (!rc)
+        if (!rc) {
             rc = read_ids(perf, bytes + stride, number, &budget, err);
-        if (rc)
+        }
+        if (rc) {
             return rc;
+        }
     }
     return 0;
 }
@@ -137,33 +146,39 @@ static void place_data(struct br2_perf *perf, const struct header *header)
     size_t size;
     perf->data = clip(perf, data, &size);
     perf->data_end = perf->data + size;
-    if (perf->truncation == BR2_UNCLOSED)
+    if (perf->truncation == BR2_UNCLOSED) {
         return;
+    }
     perf->data_claimed = data.size;
-    if (data.size > size)
+    if (data.size > size) {
         perf->truncation = BR2_TRUNCATED;
+    }
 }
 
 /* The table of sections is behind the data: one entry for each bit that is set. */
 static int read_features(struct br2_perf *perf, const struct header *header,
                          struct br2pgo_error *err)
 {
-    if (perf->truncation != BR2_WHOLE)
+    if (perf->truncation != BR2_WHOLE) {
         return 0; /* it was never written, or is cut off */
+    }
     const struct br2_file *file = &perf->input->file;
     size_t left = (size_t)(file->bytes + file->size - perf->data_end);
     struct br2_cursor c = br2_cursor_make(perf->data_end, left, perf->big_endian);
     for (unsigned feature = 0; feature < 256; feature++) {
-        if (!(header->features[feature / 64] >> (feature % 64) & 1))
+        if (!(header->features[feature / 64] >> (feature % 64) & 1)) {
             continue;
+        }
         struct section section = read_section(&c);
-        if (c.failed)
+        if (c.failed) {
             return 0;
+        }
         size_t size;
         const uint8_t *bytes = clip(perf, section, &size);
         int rc = br2_perf_read_feature(perf, feature, bytes, size, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
     }
     return 0;
 }
@@ -172,10 +187,12 @@ int br2_perf_open_file(struct br2_perf *perf, struct br2pgo_error *err)
 {
     struct header header;
     int rc = read_header(perf, &header, err);
-    if (!rc)
+    if (!rc) {
         rc = read_attrs(perf, &header, err);
-    if (rc)
+    }
+    if (rc) {
         return rc;
+    }
     place_data(perf, &header);
     return read_features(perf, &header, err);
 }

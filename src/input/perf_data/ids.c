@@ -13,8 +13,9 @@ static size_t slot_of(const struct br2_perf_ids *ids, uint64_t id)
 static struct br2_perf_id *probe(const struct br2_perf_ids *ids, uint64_t id)
 {
     size_t i = slot_of(ids, id);
-    while (ids->slots[i].id != 0 && ids->slots[i].id != id)
+    while (ids->slots[i].id != 0 && ids->slots[i].id != id) {
         i = (i + 1) & (ids->slot_count - 1);
+    }
     return &ids->slots[i];
 }
 
@@ -23,13 +24,15 @@ static bool enlarge(struct br2_perf_ids *ids)
     struct br2_perf_ids old = *ids;
     size_t slot_count = old.slot_count ? old.slot_count * 2 : 64;
     struct br2_perf_id *slots = br2_calloc(slot_count, sizeof *slots);
-    if (!slots)
+    if (!slots) {
         return false;
+    }
     ids->slots = slots;
     ids->slot_count = slot_count;
     for (size_t i = 0; i < old.slot_count; i++) {
-        if (old.slots[i].id != 0)
+        if (old.slots[i].id != 0) {
             *probe(ids, old.slots[i].id) = old.slots[i];
+        }
     }
     br2_free(old.slots);
     return true;
@@ -37,10 +40,12 @@ static bool enlarge(struct br2_perf_ids *ids)
 
 bool br2_perf_ids_add(struct br2_perf_ids *ids, uint64_t id, uint32_t attr)
 {
-    if (id == 0)
+    if (id == 0) {
         return true;
-    if (ids->count >= ids->slot_count / 2 && !enlarge(ids))
+    }
+    if (ids->count >= ids->slot_count / 2 && !enlarge(ids)) {
         return false;
+    }
     struct br2_perf_id *slot = probe(ids, id);
     if (slot->id == 0) {
         *slot = (struct br2_perf_id){id, attr};
@@ -51,11 +56,13 @@ bool br2_perf_ids_add(struct br2_perf_ids *ids, uint64_t id, uint32_t attr)
 
 bool br2_perf_ids_find(const struct br2_perf_ids *ids, uint64_t id, size_t *ret_attr)
 {
-    if (ids->count == 0 || id == 0)
+    if (ids->count == 0 || id == 0) {
         return false;
+    }
     const struct br2_perf_id *slot = probe(ids, id);
-    if (slot->id == 0)
+    if (slot->id == 0) {
         return false;
+    }
     *ret_attr = slot->attr;
     return true;
 }

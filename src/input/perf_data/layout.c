@@ -21,8 +21,9 @@
 
 static uint16_t place(uint64_t sample_type, uint64_t bit, uint16_t *at)
 {
-    if (!(sample_type & bit))
+    if (!(sample_type & bit)) {
         return BR2_PERF_ABSENT;
+    }
     uint16_t here = *at;
     *at = (uint16_t)(here + 8);
     return here;
@@ -70,12 +71,14 @@ static void lay_trailer(struct br2_perf_layout *layout, uint64_t type)
     unsigned after_time = after_id + bits(type & BR2_SAMPLE_ID);
     unsigned after_tid = after_time + bits(type & BR2_SAMPLE_TIME);
     layout->trailer_size = (uint16_t)(8 * (after_tid + bits(type & BR2_SAMPLE_TID)));
-    if (type & BR2_SAMPLE_TIME)
+    if (type & BR2_SAMPLE_TIME) {
         layout->trailer_time = (uint16_t)(8 * (after_time + 1));
-    if (type & BR2_SAMPLE_IDENTIFIER)
+    }
+    if (type & BR2_SAMPLE_IDENTIFIER) {
         layout->trailer_id = 8;
-    else if (type & BR2_SAMPLE_ID)
+    } else if (type & BR2_SAMPLE_ID) {
         layout->trailer_id = (uint16_t)(8 * (after_id + 1));
+    }
 }
 
 void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_attr *attr)
@@ -83,8 +86,9 @@ void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_
     uint64_t type = attr->sample_type;
     *layout = (struct br2_perf_layout){0};
     lay_prefix(layout, type);
-    if (type & BR2_SAMPLE_READ)
+    if (type & BR2_SAMPLE_READ) {
         lay_read(layout, attr->read_format);
+    }
     layout->callchain = type & BR2_SAMPLE_CALLCHAIN;
     layout->raw = type & BR2_SAMPLE_RAW;
     layout->hw_index = attr->branch_sample_type & BR2_BRANCH_HW_INDEX;
@@ -92,11 +96,13 @@ void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_
     layout->tail_varies = type & TAIL_VARYING;
     layout->tail_unknown = type & ~BR2_SAMPLE_KNOWN;
     unsigned words = bits(type & TAIL_WORDS);
-    if (type & (BR2_SAMPLE_WEIGHT | BR2_SAMPLE_WEIGHT_STRUCT))
+    if (type & (BR2_SAMPLE_WEIGHT | BR2_SAMPLE_WEIGHT_STRUCT)) {
         words++;
+    }
     layout->tail_size = (uint16_t)(8 * words);
-    if (attr->flags & BR2_ATTR_SAMPLE_ID_ALL)
+    if (attr->flags & BR2_ATTR_SAMPLE_ID_ALL) {
         lay_trailer(layout, type);
+    }
 }
 
 /* A sample's body and how far it has been understood. */
@@ -109,16 +115,18 @@ struct body {
 
 static bool skip(struct body *b, uint64_t size)
 {
-    if (size > b->size - b->at)
+    if (size > b->size - b->at) {
         return false;
+    }
     b->at += (size_t)size;
     return true;
 }
 
 static bool take_u64(struct body *b, uint64_t *ret)
 {
-    if (b->size - b->at < 8)
+    if (b->size - b->at < 8) {
         return false;
+    }
     *ret = br2_perf_u64(b->perf, b->bytes + b->at);
     b->at += 8;
     return true;
@@ -128,26 +136,31 @@ static bool take_u64(struct body *b, uint64_t *ret)
 static bool skip_counted(struct body *b, size_t more, size_t element)
 {
     uint64_t count;
-    if (!take_u64(b, &count) || !skip(b, more))
+    if (!take_u64(b, &count) || !skip(b, more)) {
         return false;
+    }
     return count <= (b->size - b->at) / element && skip(b, count * element);
 }
 
 static bool skip_to_stack(struct body *b, const struct br2_perf_layout *layout)
 {
-    if (!skip(b, layout->prefix))
+    if (!skip(b, layout->prefix)) {
         return false;
+    }
     if (layout->read_group) {
-        if (!skip_counted(b, layout->read_base - 8u, layout->read_entry))
+        if (!skip_counted(b, layout->read_base - 8u, layout->read_entry)) {
             return false;
+        }
     } else if (!skip(b, layout->read_base)) {
         return false;
     }
-    if (layout->callchain && !skip_counted(b, 0, 8))
+    if (layout->callchain && !skip_counted(b, 0, 8)) {
         return false;
+    }
     if (layout->raw) {
-        if (b->size - b->at < 4)
+        if (b->size - b->at < 4) {
             return false;
+        }
         return skip(b, 4 + (uint64_t)br2_perf_u32(b->perf, b->bytes + b->at));
     }
     return true;
@@ -157,8 +170,9 @@ static bool skip_to_stack(struct body *b, const struct br2_perf_layout *layout)
 static bool skip_registers(struct body *b, uint64_t mask)
 {
     uint64_t abi;
-    if (!take_u64(b, &abi))
+    if (!take_u64(b, &abi)) {
         return false;
+    }
     return abi == 0 || skip(b, 8u * bits(mask));
 }
 
@@ -166,8 +180,9 @@ static bool skip_registers(struct body *b, uint64_t mask)
 static bool skip_user_stack(struct body *b)
 {
     uint64_t size;
-    if (!take_u64(b, &size))
+    if (!take_u64(b, &size)) {
         return false;
+    }
     return size == 0 || (skip(b, size) && skip(b, 8));
 }
 
@@ -177,28 +192,36 @@ static bool skip_tail(struct body *b, const struct br2_perf_attr *attr)
 {
     uint64_t type = attr->sample_type;
     unsigned words = bits(type & (BR2_SAMPLE_DATA_SRC | BR2_SAMPLE_TRANSACTION));
-    if (type & (BR2_SAMPLE_WEIGHT | BR2_SAMPLE_WEIGHT_STRUCT))
+    if (type & (BR2_SAMPLE_WEIGHT | BR2_SAMPLE_WEIGHT_STRUCT)) {
         words++;
-    if ((type & BR2_SAMPLE_REGS_USER) && !skip_registers(b, attr->regs_user))
+    }
+    if ((type & BR2_SAMPLE_REGS_USER) && !skip_registers(b, attr->regs_user)) {
         return false;
-    if ((type & BR2_SAMPLE_STACK_USER) && !skip_user_stack(b))
+    }
+    if ((type & BR2_SAMPLE_STACK_USER) && !skip_user_stack(b)) {
         return false;
-    if (!skip(b, 8u * words))
+    }
+    if (!skip(b, 8u * words)) {
         return false;
-    if ((type & BR2_SAMPLE_REGS_INTR) && !skip_registers(b, attr->regs_intr))
+    }
+    if ((type & BR2_SAMPLE_REGS_INTR) && !skip_registers(b, attr->regs_intr)) {
         return false;
-    if (!skip(b, attr->layout.tail_size - 8u * words))
+    }
+    if (!skip(b, attr->layout.tail_size - 8u * words)) {
         return false;
+    }
     return !(type & BR2_SAMPLE_AUX) || skip_counted(b, 0, 1);
 }
 
 /* Whether the fields after the branch stack end where the sample ends. */
 static bool tail_fits(struct body b, const struct br2_perf_attr *attr)
 {
-    if (attr->layout.tail_unknown)
+    if (attr->layout.tail_unknown) {
         return true;
-    if (!attr->layout.tail_varies)
+    }
+    if (!attr->layout.tail_varies) {
         return b.size - b.at == attr->layout.tail_size;
+    }
     return skip_tail(&b, attr) && b.at == b.size;
 }
 
@@ -207,14 +230,17 @@ static bool try_stack(struct body b, const struct br2_perf_attr *attr, bool hw_i
                       const uint8_t **ret_records, size_t *ret_count)
 {
     uint64_t count;
-    if (!take_u64(&b, &count) || (hw_index && !skip(&b, 8)))
+    if (!take_u64(&b, &count) || (hw_index && !skip(&b, 8))) {
         return false;
+    }
     size_t record = counters ? 32 : 24; /* the counters stand behind all records */
-    if (count > (b.size - b.at) / record)
+    if (count > (b.size - b.at) / record) {
         return false;
+    }
     const uint8_t *records = b.bytes + b.at;
-    if (!skip(&b, count * record) || !tail_fits(b, attr))
+    if (!skip(&b, count * record) || !tail_fits(b, attr)) {
         return false;
+    }
     *ret_records = records;
     *ret_count = (size_t)count;
     return true;
@@ -226,12 +252,14 @@ bool br2_perf_find_records(const struct br2_perf *perf, const struct br2_perf_at
 {
     const struct br2_perf_layout *layout = &attr->layout;
     struct body b = {perf, body, size, 0};
-    if (!skip_to_stack(&b, layout))
+    if (!skip_to_stack(&b, layout)) {
         return false;
+    }
     bool hw = layout->hw_index;
     bool counters = layout->counters;
-    if (try_stack(b, attr, hw, counters, ret_records, ret_count))
+    if (try_stack(b, attr, hw, counters, ret_records, ret_count)) {
         return true;
+    }
     /* The kernel leaves the hw_idx word out of an empty stack, and tools that rewrite recordings
      * (perf inject) leave branch_sample_type wrong. */
     return try_stack(b, attr, !hw, counters, ret_records, ret_count) ||

@@ -38,16 +38,17 @@ const char *br2_perf_event_name(struct br2_arena *arena, uint32_t type, uint64_t
     /* On hybrid CPUs the upper half of a hardware event's config is the type of its PMU. */
     uint32_t number = (uint32_t)config;
     char text[64];
-    if (type == TYPE_HARDWARE && number < COUNT(hardware_names))
+    if (type == TYPE_HARDWARE && number < COUNT(hardware_names)) {
         snprintf(text, sizeof text, "%s", hardware_names[number]);
-    else if (type == TYPE_SOFTWARE && config < COUNT(software_names))
+    } else if (type == TYPE_SOFTWARE && config < COUNT(software_names)) {
         snprintf(text, sizeof text, "%s", software_names[config]);
-    else if (type == TYPE_TRACEPOINT)
+    } else if (type == TYPE_TRACEPOINT) {
         snprintf(text, sizeof text, "tracepoint %" PRIu64, config);
-    else if (type == TYPE_RAW)
+    } else if (type == TYPE_RAW) {
         snprintf(text, sizeof text, "r%" PRIx64, config);
-    else
+    } else {
         snprintf(text, sizeof text, "event %" PRIu32 ":0x%" PRIx64, type, config);
+    }
     return br2_arena_strndup(arena, text, strlen(text));
 }
 
@@ -56,8 +57,9 @@ const char *br2_perf_trace_name(uint32_t type)
     /* enum auxtrace_type of tools/perf/util/auxtrace.h, from 1 */
     static const char *const names[] = {"Intel PT", "Intel BTS",   "CoreSight ETM",
                                         "Arm SPE",  "s390 CPU-MF", "HiSilicon PTT"};
-    if (type >= 1 && type <= COUNT(names))
+    if (type >= 1 && type <= COUNT(names)) {
         return names[type - 1];
+    }
     return "a trace of unknown kind";
 }
 

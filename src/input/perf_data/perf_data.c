@@ -39,13 +39,16 @@ static int refuse_cut(size_t size, struct br2pgo_error *err)
 static int open_perf_data(struct br2_input *input, struct br2pgo_error *err)
 {
     const struct br2_file *file = &input->file;
-    if (begins(file->bytes, file->size, magic_old))
+    if (begins(file->bytes, file->size, magic_old)) {
         return refuse_old(err);
-    if (file->size < PIPE_HEADER_SIZE)
+    }
+    if (file->size < PIPE_HEADER_SIZE) {
         return refuse_cut(file->size, err);
+    }
     struct br2_perf *perf = br2_calloc(1, sizeof *perf);
-    if (!perf)
+    if (!perf) {
         return br2_fail_memory(err);
+    }
     input->state = perf;
     perf->input = input;
     perf->big_endian = begins(file->bytes, file->size, magic_big);
@@ -56,8 +59,9 @@ static int open_perf_data(struct br2_input *input, struct br2pgo_error *err)
     input->info.container = perf->pipe ? "perf.data (pipe mode)" : "perf.data (file mode)";
 
     int rc = perf->pipe ? br2_perf_open_pipe(perf, err) : br2_perf_open_file(perf, err);
-    if (!rc)
+    if (!rc) {
         rc = br2_perf_finish_attrs(perf, err);
+    }
     input->total = (uint64_t)(perf->data_end - perf->data);
     input->done = 0;
     return rc;
@@ -66,8 +70,9 @@ static int open_perf_data(struct br2_input *input, struct br2pgo_error *err)
 static void close_perf_data(struct br2_input *input)
 {
     struct br2_perf *perf = input->state;
-    if (!perf)
+    if (!perf) {
         return;
+    }
     br2_perf_zstd_free(perf->zstd);
     br2_perf_ids_done(&perf->ids);
     br2_free(perf->attrs);

@@ -44,8 +44,9 @@ static const uint8_t *convert(const struct br2_perf *perf, const uint8_t *record
         const uint8_t *from = records + RECORD * i;
         uint64_t entry[3] = {br2_perf_u64(perf, from), br2_perf_u64(perf, from + 8),
                              br2_perf_u64(perf, from + 16)};
-        if (perf->big_endian)
+        if (perf->big_endian) {
             entry[2] = flags_from_big_endian(entry[2]);
+        }
         memcpy(perf->scratch + RECORD * i, entry, sizeof entry);
     }
     return perf->scratch;
@@ -73,19 +74,22 @@ static int read_sample(struct pass *pass, const struct br2_perf_record *record, 
 {
     const struct br2_perf *perf = pass->perf;
     size_t attr;
-    if (!br2_perf_sample_attr(perf, record, &attr) || attr != pass->event)
+    if (!br2_perf_sample_attr(perf, record, &attr) || attr != pass->event) {
         return 0;
+    }
     struct br2_sample sample;
     if (!br2_perf_find_records(perf, pass->attr, record->body, record->size, &sample.records,
                                &sample.count)) {
         pass->malformed++;
         return 0;
     }
-    if (sample.count == 0)
+    if (sample.count == 0) {
         return 0;
+    }
     read_fields(pass, record->body, ordinal, &sample);
-    if (perf->convert_records)
+    if (perf->convert_records) {
         sample.records = convert(perf, sample.records, sample.count);
+    }
     return pass->sink(pass->user, &sample, err);
 }
 
@@ -96,11 +100,13 @@ static int read_all(struct pass *pass, struct br2pgo_error *err)
     br2_perf_walk_start(&walk, pass->perf, false);
     int more;
     while ((more = br2_perf_walk_next(&walk, &record, err)) > 0) {
-        if (record.type != BR2_PERF_SAMPLE)
+        if (record.type != BR2_PERF_SAMPLE) {
             continue;
+        }
         int rc = read_sample(pass, &record, walk.ordinal, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
     }
     return more;
 }
@@ -110,8 +116,9 @@ static void account(struct br2_perf *perf, size_t event, uint64_t malformed)
 {
     perf->attrs[event].malformed_samples = malformed;
     uint64_t all = perf->malformed_tasks;
-    for (size_t i = 0; i < perf->attr_count; i++)
+    for (size_t i = 0; i < perf->attr_count; i++) {
         all += perf->attrs[i].malformed_samples;
+    }
     perf->input->info.malformed_records = all;
 }
 
@@ -119,12 +126,14 @@ int br2_perf_read_samples(struct br2_input *input, size_t event, br2_sample_sink
                           struct br2pgo_error *err)
 {
     struct br2_perf *perf = input->state;
-    if (!input->info.events[event].has_branch_stacks)
+    if (!input->info.events[event].has_branch_stacks) {
         return 0;
+    }
     if (perf->convert_records && !perf->scratch) {
         perf->scratch = br2_alloc(SCRATCH_SIZE);
-        if (!perf->scratch)
+        if (!perf->scratch) {
             return br2_fail_memory(err);
+        }
     }
     struct pass pass = {
         .perf = perf,

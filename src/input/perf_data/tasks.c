@@ -27,8 +27,9 @@ static const struct br2_perf_layout *trailer_of(const struct br2_perf *perf,
 {
     const struct br2_perf_layout *first = &perf->attrs[0].layout;
     if (perf->same_trailers || perf->by != BR2_PERF_BY_ID || first->trailer_id == 0 ||
-        record->size < first->trailer_id)
+        record->size < first->trailer_id) {
         return first;
+    }
     size_t attr;
     uint64_t id = br2_perf_u64(perf, record->body + record->size - first->trailer_id);
     return br2_perf_ids_find(&perf->ids, id, &attr) ? &perf->attrs[attr].layout : first;
@@ -39,15 +40,17 @@ static bool open_fields(const struct pass *pass, const struct br2_perf_record *r
 {
     const struct br2_perf *perf = pass->perf;
     const struct br2_perf_layout *layout = trailer_of(perf, record);
-    if (record->size < layout->trailer_size)
+    if (record->size < layout->trailer_size) {
         return false;
+    }
     size_t size = (size_t)record->size - layout->trailer_size;
     ret->c = br2_cursor_make(record->body, size, perf->big_endian);
     ret->time = pass->walk.ordinal;
-    if (pass->info->has_time)
+    if (pass->info->has_time) {
         ret->time = layout->trailer_time
                         ? br2_perf_u64(perf, record->body + record->size - layout->trailer_time)
                         : 0;
+    }
     return true;
 }
 
@@ -91,8 +94,9 @@ static bool read_mmap(const struct br2_perf_record *record, struct br2_cursor *c
         uint32_t protection = br2_cursor_u32(c);
         br2_cursor_skip(c, 4); /* flags */
         /* 0 is not "no access": recorders leave it so for the kernel. */
-        if (protection != 0 && !(protection & PROT_EXECUTE))
+        if (protection != 0 && !(protection & PROT_EXECUTE)) {
             ret->data = true;
+        }
     }
     size_t length;
     ret->name = br2_cursor_string(c, &length);
@@ -147,19 +151,21 @@ static int task_record(struct pass *pass, const struct br2_perf_record *record,
     bool good = open_fields(pass, record, &fields);
     if (good) {
         event.time = fields.time;
-        if (record->type == BR2_PERF_COMM)
+        if (record->type == BR2_PERF_COMM) {
             good = read_comm(record, &fields.c, &event, &unwanted);
-        else if (record->type == BR2_PERF_FORK || record->type == BR2_PERF_EXIT)
+        } else if (record->type == BR2_PERF_FORK || record->type == BR2_PERF_EXIT) {
             good = read_life(record, &fields.c, &event, &unwanted);
-        else
+        } else {
             good = read_mmap(record, &fields.c, &event);
+        }
     }
     if (!good) {
         pass->perf->malformed_tasks++;
         return 0;
     }
-    if (unwanted || is_guest(record))
+    if (unwanted || is_guest(record)) {
         return 0;
+    }
     return pass->sink(pass->user, &event, err);
 }
 
@@ -167,20 +173,22 @@ static int task_record(struct pass *pass, const struct br2_perf_record *record,
 static void lost_record(struct pass *pass, const struct br2_perf_record *record)
 {
     size_t at = record->type == BR2_PERF_LOST ? 8 : 0;
-    if (record->size < at + 8)
+    if (record->size < at + 8) {
         pass->perf->malformed_tasks++;
-    else
+    } else {
         pass->info->lost_records += br2_perf_u64(pass->perf, record->body + at);
+    }
 }
 
 static void count_sample(struct pass *pass, const struct br2_perf_record *record)
 {
     size_t attr;
     pass->info->samples++;
-    if (br2_perf_sample_attr(pass->perf, record, &attr))
+    if (br2_perf_sample_attr(pass->perf, record, &attr)) {
         pass->info->events[attr].samples++;
-    else
+    } else {
         pass->info->unknown_event_samples++;
+    }
 }
 
 static int read_record(struct pass *pass, const struct br2_perf_record *record,
@@ -206,8 +214,9 @@ static int read_record(struct pass *pass, const struct br2_perf_record *record,
         return 0;
     case BR2_PERF_AUXTRACE_INFO:
         pass->trace_announced = record->size >= 4;
-        if (pass->trace_announced)
+        if (pass->trace_announced) {
             pass->trace_type = br2_perf_u32(pass->perf, record->body);
+        }
         return 0;
     case BR2_PERF_AUXTRACE:
         info->has_trace = true;
@@ -217,8 +226,9 @@ static int read_record(struct pass *pass, const struct br2_perf_record *record,
         info->compressed = true;
         return 0;
     default:
-        if (!br2_perf_known_record(record->type))
+        if (!br2_perf_known_record(record->type)) {
             info->unknown_records++;
+        }
         return 0;
     }
 }
@@ -249,16 +259,19 @@ int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
     int more;
     while ((more = br2_perf_walk_next(&pass.walk, &record, err)) > 0) {
         int rc = read_record(&pass, &record, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
     }
-    if (more < 0)
+    if (more < 0) {
         return more;
+    }
     struct br2_recording_info *info = pass.info;
     info->records = pass.walk.ordinal;
     info->malformed_records = perf->malformed_tasks;
-    if (info->has_trace)
+    if (info->has_trace) {
         info->trace_kind = br2_perf_trace_name(pass.trace_announced ? pass.trace_type : 0);
+    }
     br2_perf_walk_account(&pass.walk, info);
     return 0;
 }

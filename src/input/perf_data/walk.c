@@ -49,8 +49,9 @@ static bool skip_payload(struct br2_perf_walk *walk, const struct br2_perf_recor
         payload = br2_perf_u32(perf, record->body);
         payload += -payload % 8;
     }
-    if (payload > (uint64_t)(walk->end - walk->at))
+    if (payload > (uint64_t)(walk->end - walk->at)) {
         return false;
+    }
     walk->at += payload;
     return true;
 }
@@ -64,15 +65,17 @@ static int enter(struct br2_perf_walk *walk, const struct br2_perf_record *recor
     size_t size = record->size;
     if (record->type == BR2_PERF_COMPRESSED2) { /* u64 size, that many bytes, padding */
         uint64_t packed = size >= 8 ? br2_perf_u64(perf, bytes) : 0;
-        if (size < 8 || packed > size - 8)
+        if (size < 8 || packed > size - 8) {
             return stop(walk, start, true);
+        }
         bytes += 8;
         size = (size_t)packed;
     }
     if (!walk->unpacking) {
         int rc = br2_perf_zstd_start(perf, err);
-        if (rc)
+        if (rc) {
             return rc;
+        }
         walk->unpacking = true;
     }
     br2_perf_zstd_feed(perf->zstd, bytes, size);
@@ -105,24 +108,30 @@ int br2_perf_walk_slow(struct br2_perf_walk *walk, struct br2_perf_record *ret,
         size_t left = (size_t)(walk->end - walk->at);
         if (left >= BR2_PERF_HEADER) {
             uint16_t size = br2_perf_u16(walk->perf, walk->at + 6);
-            if (size < BR2_PERF_HEADER)
+            if (size < BR2_PERF_HEADER) {
                 return stop(walk, walk->inside ? walk->packed_at : walk->at, true);
-            if (size <= left)
+            }
+            if (size <= left) {
                 break;
+            }
         }
-        if (!walk->inside)
+        if (!walk->inside) {
             return stop(walk, walk->at, false);
-        if (!refill(walk))
+        }
+        if (!refill(walk)) {
             return stop(walk, walk->packed_at, true);
+        }
     }
 
     const uint8_t *start = walk->at;
     take(walk, ret);
-    if (walk->inside)
+    if (walk->inside) {
         return 1;
+    }
     if (ret->type == BR2_PERF_COMPRESSED || ret->type == BR2_PERF_COMPRESSED2) {
-        if (!walk->outer_only)
+        if (!walk->outer_only) {
             return enter(walk, ret, start, err);
+        }
     } else if (!skip_payload(walk, ret)) {
         return stop(walk, start, false);
     }
@@ -135,12 +144,14 @@ void br2_perf_walk_account(const struct br2_perf_walk *walk, struct br2_recordin
     const struct br2_perf *perf = walk->perf;
     uint64_t read = (uint64_t)(walk->at - perf->data);
     uint64_t left = (uint64_t)(perf->data_end - walk->at);
-    if (perf->data_claimed > read + left)
+    if (perf->data_claimed > read + left) {
         left = perf->data_claimed - read;
+    }
     left += (uint64_t)(walk->tail_end - walk->tail);
     info->bytes_read = read;
     info->bytes_lost = left;
     info->truncation = perf->truncation;
-    if (walk->broken || (left > 0 && perf->truncation == BR2_WHOLE))
+    if (walk->broken || (left > 0 && perf->truncation == BR2_WHOLE)) {
         info->truncation = perf->pipe && !walk->broken ? BR2_TRUNCATED : BR2_BROKEN;
+    }
 }

@@ -18,8 +18,9 @@ int br2_perf_zstd_start(struct br2_perf *perf, struct br2pgo_error *err)
 {
     if (!perf->zstd) {
         struct br2_perf_zstd *zstd = br2_calloc(1, sizeof *zstd);
-        if (!zstd)
+        if (!zstd) {
             return br2_fail_memory(err);
+        }
         zstd->stream = ZSTD_createDCtx();
         if (!zstd->stream) {
             br2_free(zstd);
@@ -40,17 +41,20 @@ void br2_perf_zstd_feed(struct br2_perf_zstd *zstd, const uint8_t *bytes, size_t
 int br2_perf_zstd_more(struct br2_perf_zstd *zstd, const uint8_t **at, const uint8_t **end)
 {
     size_t kept = (size_t)(*end - *at);
-    if (kept > 0)
+    if (kept > 0) {
         memmove(zstd->buffer, *at, kept);
+    }
     ZSTD_outBuffer out = {zstd->buffer, BUFFER_SIZE, kept};
     /* A step may use input and give nothing yet; without either, all that was fed is out. */
     for (;;) {
         size_t used = zstd->in.pos;
         size_t rc = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
-        if (ZSTD_isError(rc))
+        if (ZSTD_isError(rc)) {
             return -1;
-        if (out.pos > kept || zstd->in.pos == used)
+        }
+        if (out.pos > kept || zstd->in.pos == used) {
             break;
+        }
     }
     *at = zstd->buffer;
     *end = zstd->buffer + out.pos;
@@ -59,8 +63,9 @@ int br2_perf_zstd_more(struct br2_perf_zstd *zstd, const uint8_t **at, const uin
 
 void br2_perf_zstd_free(struct br2_perf_zstd *zstd)
 {
-    if (!zstd)
+    if (!zstd) {
         return;
+    }
     ZSTD_freeDCtx(zstd->stream);
     br2_free(zstd);
 }
