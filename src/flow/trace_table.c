@@ -195,11 +195,13 @@ static void count_records(struct br2_count_stats *stats, const struct br2_sample
 {
     struct br2_branch_record record;
     uint64_t predictions = 0;
+    uint32_t newest_mispredicted = 0;
     bool repeated = newest_repeats(sample);
     if (repeated) {
         stats->repeated++;
         br2_sample_record(sample, 0, &record);
         predictions += says_prediction(&record);
+        newest_mispredicted = (uint32_t)(record.flags & BR2_RECORD_MISPREDICTED);
     }
     uint64_t newer_from = 0; /* 0: no run can reach it */
     for (size_t i = repeated; i < sample->count; i++) {
@@ -213,10 +215,14 @@ static void count_records(struct br2_count_stats *stats, const struct br2_sample
             stats->stale += sample->count - i - 1;
             break;
         }
-        uint32_t run = repeated && i == 1 ? BR2_RUN_REPEATED : run_between(record.to, newer_from);
+        uint32_t run = run_between(record.to, newer_from);
+        uint32_t mispredicted = (uint32_t)(record.flags & BR2_RECORD_MISPREDICTED);
+        if (repeated && i == 1) { /* stands for the newest too */
+            run = BR2_RUN_REPEATED;
+            mispredicted += newest_mispredicted;
+        }
         predictions += says_prediction(&record);
-        push(batch, record.from, record.to, run,
-             (uint32_t)(record.flags & BR2_RECORD_MISPREDICTED));
+        push(batch, record.from, record.to, run, mispredicted);
         newer_from = record.from;
     }
     stats->predictions += predictions;

@@ -106,7 +106,7 @@ static const struct history histories[] = {
      {{0x20, 0x10, M}, {0x20, 0x10, M}, {0x08, 0x0c, 0}},
      2,
      {{0x20, 0x10, BR2_RUN_REPEATED, 5, 1, 2}, {0x08, 0x0c, 0x15, 5, 1, 0}},
-     {.samples = 1, .records = 3, .depth = 3, .repeated = 1, .predictions = 1}},
+     {.samples = 1, .records = 3, .depth = 3, .repeated = 1, .predictions = 2}},
     {"two equal records further back are two",
      3,
      {{0x30, 0x40, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}},
