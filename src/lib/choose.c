@@ -301,11 +301,13 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
     return BR2PGO_USELESS;
 }
 
+/* Records that were counted: not those of a wrong path, empty or older than an empty one. */
 static uint64_t all_records(const struct br2pgo_conversion *conversion)
 {
     uint64_t records = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        records += conversion->recordings[i].stats.records;
+        const struct br2_count_stats *stats = &conversion->recordings[i].stats;
+        records += stats->records - stats->wrong_path - stats->empty - stats->stale;
     }
     return records;
 }

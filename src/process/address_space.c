@@ -7,9 +7,7 @@
 #include "base/mem.h"
 
 struct view {
-    struct br2_mapping *mappings; /* sorted by start, disjoint */
-    size_t count;
-    size_t capacity;
+    struct br2_mapping_set mappings;
     bool shared; /* more than one process is in it */
 };
 
@@ -73,7 +71,7 @@ void br2_spaces_free(struct br2_spaces *spaces)
         return;
     }
     for (size_t i = 0; i < spaces->view_count; i++) {
-        br2_free(spaces->views[i].mappings);
+        br2_mapping_set_done(&spaces->views[i].mappings);
     }
     for (size_t i = 0; i < spaces->process_count; i++) {
         br2_free(spaces->processes[i].turns);
@@ -200,10 +198,10 @@ static int check_limit(const struct br2_spaces *spaces, size_t more, struct br2p
     return 0;
 }
 
-/* A new view with a copy of `mappings`. */
-static int add_view(struct br2_spaces *spaces, const struct br2_mapping *mappings, size_t count,
-                    uint32_t *ret, struct br2pgo_error *err)
+/* A new view, with a copy of the mappings of view `from`, empty for SIZE_MAX. */
+static int add_view(struct br2_spaces *spaces, size_t from, uint32_t *ret, struct br2pgo_error *err)
 {
+    size_t count = from != SIZE_MAX ? spaces->views[from].mappings.count : 0;
     int rc = check_limit(spaces, count, err);
     if (rc != 0) {
         return rc;
@@ -212,100 +210,29 @@ static int add_view(struct br2_spaces *spaces, const struct br2_mapping *mapping
                   sizeof *spaces->views)) {
         return br2_fail_memory(err);
     }
-    struct br2_mapping *copy = NULL;
-    if (count != 0) {
-        copy = br2_realloc_array(NULL, count, sizeof *copy);
-        if (copy == NULL) {
-            return br2_fail_memory(err);
-        }
-        memcpy(copy, mappings, count * sizeof *copy);
-    }
-    spaces->mapping_count += count;
-    *ret = (uint32_t)spaces->view_count;
-    spaces->views[spaces->view_count++] =
-        (struct view){.mappings = copy, .count = count, .capacity = count};
-    return 0;
-}
-
-/* Index of the first mapping that ends after `address`. */
-static size_t first_after(const struct view *view, uint64_t address)
-{
-    size_t low = 0;
-    size_t high = view->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (view->mappings[middle].end <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static int insert_mapping(struct br2_spaces *spaces, struct view *view, size_t at,
-                          const struct br2_mapping *mapping, struct br2pgo_error *err)
-{
-    int rc = check_limit(spaces, 1, err);
-    if (rc != 0) {
-        return rc;
-    }
-    if (!br2_grow(&view->mappings, &view->capacity, view->count, sizeof *view->mappings)) {
+    struct view *view = &spaces->views[spaces->view_count];
+    *view = (struct view){0};
+    if (from != SIZE_MAX && !br2_mapping_set_copy(&view->mappings, &spaces->views[from].mappings)) {
         return br2_fail_memory(err);
     }
-    memmove(view->mappings + at + 1, view->mappings + at,
-            (view->count - at) * sizeof *view->mappings);
-    view->mappings[at] = *mapping;
-    view->count++;
-    spaces->mapping_count++;
-    return 0;
-}
-
-/* Takes [start, end) out of the view, cutting mappings that reach over an edge. */
-static int clear_range(struct br2_spaces *spaces, struct view *view, uint64_t start, uint64_t end,
-                       struct br2pgo_error *err)
-{
-    size_t at = first_after(view, start);
-    while (at < view->count && view->mappings[at].start < end) {
-        struct br2_mapping old = view->mappings[at];
-        struct br2_mapping tail = old;
-        tail.start = end;
-        tail.file_offset += end - old.start;
-        if (old.start < start) {
-            view->mappings[at].end = start;
-            at++;
-            if (old.end > end) {
-                return insert_mapping(spaces, view, at, &tail, err);
-            }
-        } else if (old.end > end) {
-            view->mappings[at] = tail;
-        } else {
-            memmove(view->mappings + at, view->mappings + at + 1,
-                    (view->count - at - 1) * sizeof *view->mappings);
-            view->count--;
-            spaces->mapping_count--;
-        }
-    }
+    spaces->mapping_count += count;
+    *ret = (uint32_t)spaces->view_count++;
     return 0;
 }
 
 /* Whether the view says the same of [start, end) already. */
 static bool has_mapping(const struct view *view, const struct br2_mapping *wanted)
 {
-    size_t at = first_after(view, wanted->start);
-    if (at == view->count) {
-        return false;
-    }
-    const struct br2_mapping *found = &view->mappings[at];
-    return found->start <= wanted->start && found->end >= wanted->end &&
+    const struct br2_mapping *found = br2_mapping_set_after(&view->mappings, wanted->start);
+    return found != NULL && found->start <= wanted->start && found->end >= wanted->end &&
            found->dso == wanted->dso &&
            found->file_offset + (wanted->start - found->start) == wanted->file_offset;
 }
 
 static bool overlaps(const struct view *view, uint64_t start, uint64_t end)
 {
-    size_t at = first_after(view, start);
-    return at < view->count && view->mappings[at].start < end;
+    const struct br2_mapping *found = br2_mapping_set_after(&view->mappings, start);
+    return found != NULL && found->start < end;
 }
 
 /* The process's current view, ready to be changed: its own, and a new one if asked for. */
@@ -313,7 +240,7 @@ static int own_view(struct br2_spaces *spaces, struct process *process, br2_time
                     uint32_t *ret, struct br2pgo_error *err)
 {
     if (process->count == 0) {
-        int rc = add_view(spaces, NULL, 0, ret, err);
+        int rc = add_view(spaces, SIZE_MAX, ret, err);
         return rc != 0 ? rc : add_turn(process, time, *ret, err);
     }
     uint32_t current = process->turns[process->count - 1].view;
@@ -321,20 +248,22 @@ static int own_view(struct br2_spaces *spaces, struct process *process, br2_time
         *ret = current;
         return 0;
     }
-    int rc =
-        add_view(spaces, spaces->views[current].mappings, spaces->views[current].count, ret, err);
+    int rc = add_view(spaces, current, ret, err);
     return rc != 0 ? rc : add_turn(process, time, *ret, err);
 }
 
 static int map_into(struct br2_spaces *spaces, uint32_t number, const struct br2_mapping *mapping,
                     struct br2pgo_error *err)
 {
-    struct view *view = &spaces->views[number];
-    int rc = clear_range(spaces, view, mapping->start, mapping->end, err);
+    struct br2_mapping_set *mappings = &spaces->views[number].mappings;
+    int rc = check_limit(spaces, 2, err);
     if (rc != 0) {
         return rc;
     }
-    return insert_mapping(spaces, view, first_after(view, mapping->start), mapping, err);
+    spaces->mapping_count -= mappings->count;
+    bool ok = br2_mapping_set_put(mappings, mapping);
+    spaces->mapping_count += mappings->count;
+    return ok ? 0 : br2_fail_memory(err);
 }
 
 static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
@@ -368,7 +297,7 @@ static int replay_exec(struct br2_spaces *spaces, const struct event *event,
         return br2_fail_memory(err);
     }
     uint32_t number = 0;
-    int rc = add_view(spaces, NULL, 0, &number, err);
+    int rc = add_view(spaces, SIZE_MAX, &number, err);
     return rc != 0 ? rc : add_turn(process, event->time, number, err);
 }
 
@@ -404,7 +333,7 @@ int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err)
     uint32_t number = 0;
     int rc = 0;
     while (rc == 0 && spaces->view_count <= BR2_VIEW_UNKNOWN) {
-        rc = add_view(spaces, NULL, 0, &number, err);
+        rc = add_view(spaces, SIZE_MAX, &number, err);
     }
     if (spaces->event_count != 0) {
         qsort(spaces->events, spaces->event_count, sizeof *spaces->events, compare_events);
@@ -449,11 +378,8 @@ const struct br2_mapping *br2_spaces_resolve(const struct br2_spaces *spaces, ui
 {
     const struct view *found =
         &spaces->views[br2_is_kernel_address(address) ? BR2_VIEW_KERNEL : view];
-    size_t at = first_after(found, address);
-    if (at == found->count || found->mappings[at].start > address) {
-        return NULL;
-    }
-    return &found->mappings[at];
+    const struct br2_mapping *mapping = br2_mapping_set_after(&found->mappings, address);
+    return mapping != NULL && mapping->start <= address ? mapping : NULL;
 }
 
 void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
@@ -461,9 +387,11 @@ void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
                              void *user)
 {
     for (size_t i = 0; i < spaces->view_count; i++) {
-        for (size_t k = 0; k < spaces->views[i].count; k++) {
-            if (spaces->views[i].mappings[k].dso == dso) {
-                sink(user, &spaces->views[i].mappings[k]);
+        const struct br2_mapping *mapping = br2_mapping_set_after(&spaces->views[i].mappings, 0);
+        for (; mapping != NULL;
+             mapping = br2_mapping_set_after(&spaces->views[i].mappings, mapping->end)) {
+            if (mapping->dso == dso) {
+                sink(user, mapping);
             }
         }
     }

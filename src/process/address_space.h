@@ -17,16 +17,10 @@
 #include "base/err.h"
 #include "input/input.h"
 #include "process/dso.h"
+#include "process/mapping_set.h"
 
 /* Mappings kept over all views, at most; a recording with more is refused (BR2PGO_LIMIT). */
 #define BR2_MAPPINGS_MAX ((size_t)16 * 1024 * 1024)
-
-struct br2_mapping {
-    uint64_t start;
-    uint64_t end;
-    uint64_t file_offset; /* of `start` */
-    uint32_t dso;
-};
 
 #define BR2_VIEW_KERNEL  0u /* the kernel's addresses are the same in every process */
 #define BR2_VIEW_UNKNOWN 1u /* of a process the recording says nothing about */
