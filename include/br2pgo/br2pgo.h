@@ -100,13 +100,15 @@ BR2PGO_API int br2pgo_add_output(struct br2pgo_conversion *conversion, const cha
 
 /*
  * Reads the recordings, chooses the image, checks every record against its code and makes what the
- * outputs need. Notable: BR2PGO_USELESS (nothing to make a profile of, with the reason),
- * BR2PGO_AMBIGUOUS (several images: use br2pgo_set_image), BR2PGO_CANCELLED.
+ * outputs need; once. Notable: BR2PGO_USELESS (nothing to make a profile of, with the reason),
+ * BR2PGO_AMBIGUOUS (several images: use br2pgo_set_image), BR2PGO_CANCELLED, BR2PGO_INVALID (an
+ * output would replace another one, or a file that is read).
  */
 BR2PGO_API int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* Writes all outputs, or none: each goes to a temporary file beside its place, is read back and
- * compared, and only when all are complete are they moved into place. */
+ * compared, and only when all are complete are they moved into place. BR2PGO_INVALID: it has not
+ * run, or its run failed. */
 BR2PGO_API int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 enum br2pgo_note_kind {

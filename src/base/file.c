@@ -209,9 +209,12 @@ int br2_output_write(struct br2_output *out, const void *bytes, size_t size,
     return 0;
 }
 
-int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
+int br2_output_flush(struct br2_output *out, struct br2pgo_error *err)
 {
     int rc = 0;
+    if (out->fd < 0) {
+        return 0;
+    }
     if (out->temporary != NULL && fsync(out->fd) != 0 && errno != EINVAL) {
         rc = br2_fail_io(err, "write", out->path, errno);
     }
@@ -219,6 +222,12 @@ int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
         rc = br2_fail_io(err, "write", out->path, errno);
     }
     out->fd = -1;
+    return rc;
+}
+
+int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
+{
+    int rc = br2_output_flush(out, err);
     if (rc == 0 && out->temporary != NULL) {
         if (rename(out->temporary, out->path) != 0) {
             rc = br2_fail_io(err, "replace", out->path, errno);

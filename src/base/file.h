@@ -34,6 +34,9 @@ struct br2_output {
 int br2_output_open(struct br2_output *out, const char *path, struct br2pgo_error *err);
 int br2_output_write(struct br2_output *out, const void *bytes, size_t size,
                      struct br2pgo_error *err);
+/* All that can fail for want of space: brings the temporary file to the disk and closes it. Commit
+ * does it too; here so that several outputs can be made certain before the first is renamed. */
+int br2_output_flush(struct br2_output *out, struct br2pgo_error *err);
 /* Flushes, closes and renames into place. On failure the temporary file is gone, the old file
  * stays. */
 int br2_output_commit(struct br2_output *out, struct br2pgo_error *err);

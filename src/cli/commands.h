@@ -3,8 +3,6 @@
 #ifndef BR2_CLI_COMMANDS_H
 #define BR2_CLI_COMMANDS_H
 
-#include <signal.h>
-
 #include "cli/options.h"
 
 /* The process's exit status for a library status. */
@@ -13,10 +11,8 @@ int br2_exit_status(int status);
 /* "br2pgo: error: ..." and "br2pgo: hint: ..." on standard error. */
 void br2_print_error(const struct br2pgo_error *err);
 
-/* Each returns an enum br2pgo_status, with `err` filled. `stop` becomes non-zero when a signal
- * asks to stop. */
-int br2_convert(const struct br2_arguments *arguments, const volatile sig_atomic_t *stop,
-                struct br2pgo_error *err);
+/* Each returns an enum br2pgo_status, with `err` filled. */
+int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_inspect(const struct br2_arguments *arguments, struct br2pgo_error *err);
 
 #endif

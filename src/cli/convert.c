@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 
 static bool show_progress(const struct br2_arguments *arguments)
 {
@@ -142,6 +143,7 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
                struct br2_progress_line *line, struct br2pgo_error *err)
 {
     int rc = br2pgo_run(conversion, err);
+    br2_signals_hold();
     rc = rc == 0 ? br2pgo_write(conversion, err) : rc;
     br2_progress_clear(line);
     print_notes(conversion, arguments);
@@ -152,6 +154,7 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
         int report_rc = write_report(conversion, arguments->report, rc == 0 ? err : NULL);
         rc = rc == 0 ? report_rc : rc;
     }
+    br2_signals_release();
     bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
     if (rc == 0 && speaks) {
         print_outputs(arguments);
@@ -159,11 +162,10 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     return rc;
 }
 
-int br2_convert(const struct br2_arguments *arguments, const volatile sig_atomic_t *stop,
-                struct br2pgo_error *err)
+int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     struct br2_progress_line line;
-    br2_progress_begin(&line, show_progress(arguments), stop);
+    br2_progress_begin(&line, show_progress(arguments), br2_signals_stop());
     struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
     options.event = arguments->event;
     options.sysroot = arguments->sysroot;

@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "base/err.h"
 #include "cli/commands.h"
-
-static volatile sig_atomic_t stop_signal;
-
-static void ask_to_stop(int number)
-{
-    stop_signal = number;
-}
-
-/* Interruptions only ask: the work in hand is given up in order, without a file left behind. */
-static void set_up_signals(void)
-{
-    struct sigaction action = {.sa_handler = ask_to_stop};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
-/* Ends the way the signal would have ended the process, as shells expect. */
-static void end_by_signal(int number)
-{
-    signal(number, SIG_DFL);
-    raise(number);
-}
+#include "cli/signals.h"
 
 int br2_exit_status(int status)
 {
@@ -69,7 +44,7 @@ static int run_command(const struct br2_arguments *arguments, struct br2pgo_erro
 {
     switch (arguments->command) {
     case BR2_COMMAND_CONVERT:
-        return br2_convert(arguments, &stop_signal, err);
+        return br2_convert(arguments, err);
     case BR2_COMMAND_INSPECT:
         return br2_inspect(arguments, err);
     case BR2_COMMAND_HELP:
@@ -84,7 +59,7 @@ static int run_command(const struct br2_arguments *arguments, struct br2pgo_erro
 
 int main(int argc, char **argv)
 {
-    set_up_signals();
+    br2_signals_begin();
     struct br2pgo_error err = {0};
     struct br2_arguments arguments;
     int rc = br2_arguments_parse(argc, argv, &arguments, &err);
@@ -98,8 +73,6 @@ int main(int argc, char **argv)
     if (rc != 0) {
         br2_print_error(&err);
     }
-    if (rc == BR2PGO_CANCELLED && stop_signal != 0) {
-        end_by_signal(stop_signal);
-    }
+    br2_signals_end();
     return br2_exit_status(rc);
 }

@@ -45,7 +45,7 @@ static const struct option_line {
      "file that holds the binary's debug information"},
     {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
      "take the binary although its build-id differs"},
-    {OPTION_NAMES, "names", "all|selected|none", FOR_CONVERT,
+    {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
      "suffixes of function names the compiler ignores (default: as clang does for this binary)"},
     {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
      "list all functions, so that the compiler takes those without samples for cold"},

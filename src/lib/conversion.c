@@ -32,10 +32,11 @@ static int copy_string(const char **text, struct br2pgo_error *err)
     return 0;
 }
 
-/* Takes as much of the caller's structure as both sides know. */
+/* There is one version of each structure so far. A later library takes a shorter one of an earlier
+ * version, never one of another size, which would end in the middle of a member. */
 static int check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err)
 {
-    if (size < sizeof(size_t) || size > known) {
+    if (size != known) {
         return br2_fail(err, BR2PGO_INVALID, "%s of %zu bytes, this library knows %zu", what, size,
                         known);
     }
@@ -51,7 +52,7 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
         if (rc != 0) {
             return rc;
         }
-        memcpy(&taken, options, options->size);
+        taken = *options;
     }
     if (taken.suffixes < BR2PGO_SUFFIXES_AUTO || taken.suffixes > BR2PGO_SUFFIXES_NONE) {
         return br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
@@ -224,7 +225,7 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
     if (options != NULL) {
         rc = check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
         if (rc == 0) {
-            memcpy(&taken, options, options->size);
+            taken = *options;
         }
     }
     struct br2_target target = {.file = {.fd = -1}};

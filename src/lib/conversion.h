@@ -57,6 +57,8 @@ struct br2pgo_conversion {
     struct br2_profile *profile;
     struct br2_build_stats build_stats;
     struct br2_edge_table edges;
+    bool has_run;
+    bool complete; /* it ran to its end: there is something to write */
     struct br2_note *notes;
     size_t note_count;
     size_t note_capacity;
@@ -86,6 +88,9 @@ void br2_recording_done(struct br2_recording *recording);
 
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* output.c: no output may replace a file that is read, or another output. */
+int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* funnel.c: makes the rows of what is known so far. */
 void br2_make_funnel(struct br2pgo_conversion *conversion);

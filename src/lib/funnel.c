@@ -72,6 +72,7 @@ static void add_records(struct br2pgo_conversion *conversion)
     add_loss(conversion, STAGE_RECORDS, "empty", empty, in);
     add_loss(conversion, STAGE_RECORDS, "older than an empty one", stale, in);
     if (conversion->graph == NULL) {
+        add_row(conversion, STAGE_RECORDS, "kept", in - wrong_path - empty - stale, in);
         return;
     }
     const uint64_t *branches = conversion->graph->branches;

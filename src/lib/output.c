@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* All outputs or none. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "lib/conversion.h"
 
 static int encode(struct br2pgo_conversion *conversion, struct br2_target *target,
@@ -19,27 +25,104 @@ static int encode(struct br2pgo_conversion *conversion, struct br2_target *targe
     return rc;
 }
 
-static int write_one(struct br2_target *target, struct br2pgo_error *err)
+/* Where a file is, or would be: the same for all its names. False for standard output, devices and
+ * pipes, which nothing replaces, and where there is no such folder. */
+static bool place_of(const char *path, char place[PATH_MAX])
 {
-    int rc = br2_output_open(&target->file, target->path, err);
-    return rc != 0 ? rc
-                   : br2_output_write(&target->file, target->bytes.bytes, target->bytes.size, err);
+    struct stat st;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        return false;
+    }
+    if (realpath(path, place) != NULL) {
+        return true;
+    }
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    int length = slash != NULL ? (int)(slash + 1 - path) : 1;
+    int size = snprintf(folder, sizeof folder, "%.*s", length, slash != NULL ? path : ".");
+    if (size < 0 || size >= PATH_MAX || realpath(folder, place) == NULL) {
+        return false;
+    }
+    size_t used = strcmp(place, "/") != 0 ? strlen(place) : 0;
+    size = snprintf(place + used, PATH_MAX - used, "/%s", name);
+    return size >= 0 && (size_t)size < PATH_MAX - used;
+}
+
+static bool is_at(const char *path, const char *place)
+{
+    char other[PATH_MAX];
+    return path != NULL && place_of(path, other) && strcmp(place, other) == 0;
+}
+
+static int check_output(const struct br2pgo_conversion *conversion, size_t number,
+                        struct br2pgo_error *err)
+{
+    char place[PATH_MAX];
+    const char *path = conversion->targets[number].path;
+    if (!place_of(path, place)) {
+        return 0;
+    }
+    for (size_t i = 0; i < number; i++) {
+        if (is_at(conversion->targets[i].path, place)) {
+            return br2_fail(err, BR2PGO_INVALID, "output '%s' is named twice", path);
+        }
+    }
+    bool read =
+        is_at(conversion->image_path, place) || is_at(conversion->options.debug_binary, place);
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        read = read || is_at(conversion->recordings[i].path, place);
+    }
+    return !read ? 0 : br2_fail(err, BR2PGO_INVALID, "output '%s' is a file to be read", path);
+}
+
+int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
+        rc = check_output(conversion, i, err);
+    }
+    return rc;
+}
+
+static int encode_all(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
+        rc = br2_progress(conversion, "writing", i, conversion->target_count, err);
+        rc = rc != 0 ? rc : encode(conversion, &conversion->targets[i], err);
+    }
+    return rc;
+}
+
+/* Writes the outputs that have a temporary file, or those that have none. */
+static int write_all(struct br2pgo_conversion *conversion, bool temporary, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
+        struct br2_target *target = &conversion->targets[i];
+        if ((target->file.temporary != NULL) == temporary) {
+            rc = br2_output_write(&target->file, target->bytes.bytes, target->bytes.size, err);
+            rc = rc == 0 ? br2_output_flush(&target->file, err) : rc;
+        }
+    }
+    return rc;
 }
 
 int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    if (conversion->graph == NULL) {
-        return br2_fail(err, BR2PGO_INVALID, "nothing to write: the conversion has not run");
+    if (!conversion->complete) {
+        return br2_fail(err, BR2PGO_INVALID, "nothing to write: the conversion has not run%s",
+                        conversion->has_run ? " to its end" : "");
     }
-    int rc = 0;
     size_t count = conversion->target_count;
+    int rc = encode_all(conversion, err);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = br2_progress(conversion, "writing", i, count, err);
-        rc = rc != 0 ? rc : encode(conversion, &conversion->targets[i], err);
+        rc = br2_output_open(&conversion->targets[i].file, conversion->targets[i].path, err);
     }
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = write_one(&conversion->targets[i], err);
-    }
+    /* What goes to a pipe cannot be taken back: it goes when the files are certain. */
+    rc = rc == 0 ? write_all(conversion, true, err) : rc;
+    rc = rc == 0 ? write_all(conversion, false, err) : rc;
     for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = br2_output_commit(&conversion->targets[i].file, err);
     }

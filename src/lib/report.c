@@ -15,9 +15,9 @@ static json_t *inputs_json(const struct br2pgo_conversion *conversion)
         json_object_set_new(object, "path", br2_json_string(recording->path));
         json_object_set_new(object, "samples", br2_json_count(recording->stats.samples));
         json_object_set_new(object, "branch_records", br2_json_count(recording->stats.records));
-        json_array_append_new(array, object);
+        json_array_append_new(array, br2_json_whole(object, 3));
     }
-    return array;
+    return br2_json_whole(array, conversion->recording_count);
 }
 
 static json_t *image_json(const struct br2pgo_conversion *conversion)
@@ -31,7 +31,7 @@ static json_t *image_json(const struct br2pgo_conversion *conversion)
     json_object_set_new(object, "path", br2_json_string(br2_image_path(conversion->image)));
     json_object_set_new(object, "build_id", id[0] != '\0' ? json_string(id) : json_null());
     json_object_set_new(object, "chosen", json_boolean(conversion->image_chosen));
-    return object;
+    return br2_json_whole(object, 3);
 }
 
 static json_t *outputs_json(const struct br2pgo_conversion *conversion)
@@ -41,9 +41,9 @@ static json_t *outputs_json(const struct br2pgo_conversion *conversion)
         json_t *object = json_object();
         json_object_set_new(object, "path", br2_json_string(conversion->targets[i].path));
         json_object_set_new(object, "format", json_string(conversion->targets[i].format->name));
-        json_array_append_new(array, object);
+        json_array_append_new(array, br2_json_whole(object, 2));
     }
-    return array;
+    return br2_json_whole(array, conversion->target_count);
 }
 
 static json_t *funnel_json(const struct br2pgo_conversion *conversion)
@@ -56,9 +56,9 @@ static json_t *funnel_json(const struct br2pgo_conversion *conversion)
         json_object_set_new(object, "reason", json_string(row->reason));
         json_object_set_new(object, "count", br2_json_count(row->count));
         json_object_set_new(object, "share", json_real(row->share));
-        json_array_append_new(array, object);
+        json_array_append_new(array, br2_json_whole(object, 4));
     }
-    return array;
+    return br2_json_whole(array, conversion->funnel_count);
 }
 
 static json_t *notes_json(const struct br2pgo_conversion *conversion)
@@ -69,9 +69,9 @@ static json_t *notes_json(const struct br2pgo_conversion *conversion)
         json_object_set_new(object, "warning",
                             json_boolean(conversion->notes[i].kind == BR2PGO_NOTE_WARNING));
         json_object_set_new(object, "text", br2_json_string(conversion->notes[i].text));
-        json_array_append_new(array, object);
+        json_array_append_new(array, br2_json_whole(object, 2));
     }
-    return array;
+    return br2_json_whole(array, conversion->note_count);
 }
 
 int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,

@@ -177,12 +177,15 @@ static const char *name_of_image(const struct br2pgo_conversion *conversion)
 
 static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = 0;
+    int rc = br2_check_outputs(conversion, err);
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         rc = br2_recording_read(conversion, &conversion->recordings[i], err);
     }
     if (rc == 0) {
         rc = br2_choose_image(conversion, err);
+    }
+    if (rc == 0 && conversion->image_chosen) {
+        rc = br2_check_outputs(conversion, err);
     }
     if (rc == 0) {
         rc = br2_progress(conversion, "checking records against the code", 0, 1, err);
@@ -209,10 +212,12 @@ int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
     if (conversion->recording_count == 0) {
         return br2_fail(err, BR2PGO_INVALID, "no recording to read");
     }
-    if (conversion->recordings[0].input != NULL) {
+    if (conversion->has_run) {
         return br2_fail(err, BR2PGO_INVALID, "a conversion runs once");
     }
+    conversion->has_run = true;
     int rc = run_steps(conversion, err);
     br2_make_funnel(conversion);
+    conversion->complete = rc == 0;
     return rc;
 }

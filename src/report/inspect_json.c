@@ -19,7 +19,7 @@ static json_t *event_json(const struct br2_event_info *event)
                         event->has_branch_stacks ? json_string(mode) : json_null());
     json_object_set_new(object, "exclude_kernel", json_boolean(event->exclude_kernel));
     json_object_set_new(object, "exclude_user", json_boolean(event->exclude_user));
-    return object;
+    return br2_json_whole(object, 7);
 }
 
 static json_t *events_json(const struct br2_recording_info *info)
@@ -28,7 +28,7 @@ static json_t *events_json(const struct br2_recording_info *info)
     for (size_t i = 0; i < info->event_count; i++) {
         json_array_append_new(array, event_json(&info->events[i]));
     }
-    return array;
+    return br2_json_whole(array, info->event_count);
 }
 
 static json_t *image_json(const struct br2_inspected_image *image, uint64_t records)
@@ -41,7 +41,7 @@ static json_t *image_json(const struct br2_inspected_image *image, uint64_t reco
     json_object_set_new(object, "deleted", json_boolean(image->dso->deleted));
     json_object_set_new(object, "records", br2_json_count(image->records));
     json_object_set_new(object, "share", br2_json_share(image->records, records));
-    return object;
+    return br2_json_whole(object, 5);
 }
 
 static json_t *images_json(const struct br2_inspection *inspection)
@@ -56,7 +56,7 @@ static json_t *images_json(const struct br2_inspection *inspection)
         json_array_append_new(array, image_json(&images[i], inspection->stats->records));
     }
     br2_free(images);
-    return array;
+    return br2_json_whole(array, count);
 }
 
 static json_t *losses_json(const struct br2_recording_info *info)
@@ -69,7 +69,7 @@ static json_t *losses_json(const struct br2_recording_info *info)
     json_object_set_new(object, "unknown_records", br2_json_count(info->unknown_records));
     json_object_set_new(object, "throttled", br2_json_count(info->throttled));
     json_object_set_new(object, "bytes_lost", br2_json_count(info->bytes_lost));
-    return object;
+    return br2_json_whole(object, 6);
 }
 
 static json_t *branches_json(const struct br2_count_stats *stats)
@@ -81,7 +81,7 @@ static json_t *branches_json(const struct br2_count_stats *stats)
     json_object_set_new(object, "with_prediction", br2_json_count(stats->predictions));
     json_object_set_new(object, "wrong_path", br2_json_count(stats->wrong_path));
     json_object_set_new(object, "empty", br2_json_count(stats->empty));
-    return object;
+    return br2_json_whole(object, 6);
 }
 
 int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *out,

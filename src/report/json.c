@@ -46,10 +46,21 @@ static int append(const char *text, size_t size, void *user)
     return out->failed ? -1 : 0;
 }
 
+json_t *br2_json_whole(json_t *value, size_t members)
+{
+    size_t count = json_is_array(value) ? json_array_size(value) : json_object_size(value);
+    if (count == members) {
+        return value;
+    }
+    json_decref(value);
+    return NULL;
+}
+
 int br2_json_write(json_t *object, size_t members, struct br2_buf *out, struct br2pgo_error *err)
 {
     int rc = -1;
-    if (object != NULL && json_object_size(object) == members) {
+    object = br2_json_whole(object, members);
+    if (object != NULL) {
         rc = json_dump_callback(object, append, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
         br2_buf_u8(out, '\n');
     }

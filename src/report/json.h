@@ -17,6 +17,11 @@ struct json_t *br2_json_count(uint64_t count);
 /* part / whole, 0 where whole is 0. */
 struct json_t *br2_json_share(uint64_t part, uint64_t whole);
 
+/* `value`, an array or object that must have so many members or elements; when memory ran out while
+ * it was made it has fewer: then it is released, and NULL returned, which the object it was to go
+ * into will lack in turn. */
+struct json_t *br2_json_whole(struct json_t *value, size_t members);
+
 /* Appends `object` and a newline, and releases it. BR2PGO_NO_MEMORY, also when the object is
  * short of its `members` because memory ran out while it was made. */
 int br2_json_write(struct json_t *object, size_t members, struct br2_buf *out,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Interruptions: SIGINT, SIGTERM, SIGHUP. They end the process at once, unless there are temporary
+ * files to remove. */
+#ifndef BR2_CLI_SIGNALS_H
+#define BR2_CLI_SIGNALS_H
+
+#include <signal.h>
+
+/* Writing into a closed pipe, or beyond a limit of the size of files, is an error like any other.
+ */
+void br2_signals_begin(void);
+
+/* From here on an interruption only asks to stop, in `*br2_signals_stop()`; the second one ends. */
+void br2_signals_hold(void);
+/* Undoes br2_signals_hold. */
+void br2_signals_release(void);
+
+/* The signal that asked to stop; 0: none. */
+const volatile sig_atomic_t *br2_signals_stop(void);
+
+/* Ends the way the signal would have ended the process, as shells expect; returns without one. */
+void br2_signals_end(void);
+
+#endif
