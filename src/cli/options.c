@@ -46,9 +46,9 @@ static const struct option_line {
     {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
      "take the binary although its build-id differs"},
     {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
-     "suffixes of function names the compiler ignores (default: as clang does for this binary)"},
+     "suffixes of function names the compiler ignores (default: auto)"},
     {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
-     "list all functions, so that the compiler takes those without samples for cold"},
+     "list all functions, so that those without samples are cold"},
     {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections"},
     {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes"},
     {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program"},
@@ -271,14 +271,28 @@ static bool is_abbreviated(const char *word, const struct option_line *line)
             (word[2 + strlen(line->name)] != '\0' && word[2 + strlen(line->name)] != '='));
 }
 
+/* What getopt refused: `id` is its '?' or ':'. optopt is the option, 0 for an unknown long one. */
+static int refuse_use(int id, const char *word, struct br2pgo_error *err)
+{
+    bool is_long = word[0] == '-' && word[1] == '-';
+    /* One of several letters in a word; a byte of a longer character is not shown alone. */
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *option = is_long || optopt <= ' ' || optopt > '~' ? word : letter;
+    if (id == ':') {
+        return br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", option);
+    }
+    const struct option_line *line = is_long ? find_option(optopt) : NULL;
+    if (line != NULL) {
+        return br2_fail(err, BR2PGO_INVALID, "option '--%s' takes no value", line->name);
+    }
+    return refuse_option(option, err);
+}
+
 static int check_option(struct br2_arguments *arguments, int id, const char *word,
                         struct br2pgo_error *err)
 {
-    if (id == '?') {
-        return refuse_option(word, err);
-    }
-    if (id == ':') {
-        return br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", word);
+    if (id == '?' || id == ':') {
+        return refuse_use(id, word, err);
     }
     const struct option_line *line = find_option(id);
     if (id == 1 || line == NULL) {
@@ -303,8 +317,10 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
     char short_options[3 + 2 * OPTION_COUNT];
     make_getopt_tables(long_options, short_options);
     opterr = 0;
+    optind = 0; /* glibc: forget what an earlier call left */
     for (;;) {
-        const char *word = optind < argc ? argv[optind] : "";
+        int next = optind != 0 ? optind : 1;
+        const char *word = next < argc ? argv[next] : "";
         int id = getopt_long(argc, argv, short_options, long_options, NULL);
         if (id == -1) {
             break;
@@ -332,7 +348,9 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
 {
     if (arguments->recording_count == 0) {
         br2_fail(err, BR2PGO_INVALID, "no recording given");
-        br2_hint(err, "usage: br2pgo perf.data -b BINARY -o PROFILE; see br2pgo --help");
+        br2_hint(err, "usage: br2pgo %s; see br2pgo --help",
+                 arguments->command == BR2_COMMAND_INSPECT ? "inspect perf.data"
+                                                           : "perf.data -b BINARY -o PROFILE");
         return BR2PGO_INVALID;
     }
     if (arguments->command == BR2_COMMAND_INSPECT && arguments->recording_count > 1) {
@@ -345,6 +363,12 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
                  "inspect '%s'",
                  arguments->recordings[0]);
         return BR2PGO_INVALID;
+    }
+    for (size_t i = 0; arguments->report != NULL && i < arguments->output_count; i++) {
+        if (strcmp(arguments->report, arguments->outputs[i].path) == 0) {
+            return br2_fail(err, BR2PGO_INVALID, "the report and an output are both '%s'",
+                            arguments->report);
+        }
     }
     return 0;
 }
