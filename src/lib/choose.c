@@ -24,8 +24,15 @@ struct candidates {
     struct candidate *items;
     size_t count;
     size_t capacity;
-    uint64_t records; /* of all that lie in files */
+    struct br2_strings keys; /* same numbers as items, until those are sorted */
+    uint64_t records;        /* of all that lie in files */
 };
+
+static void candidates_done(struct candidates *candidates)
+{
+    br2_free(candidates->items);
+    br2_strings_done(&candidates->keys);
+}
 
 static const char *base_name(const char *path)
 {
@@ -33,28 +40,38 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static bool same_image(const struct br2_dso *a, const struct br2_dso *b)
+/* What makes two recordings' images one: the build-id, else path and inode. */
+static uint32_t candidate_number(struct candidates *candidates, const struct br2_dso *dso)
 {
-    if (a->build_id.size != 0 && b->build_id.size != 0) {
-        return br2_build_id_equal(&a->build_id, &b->build_id);
+    struct br2_buf key = {0};
+    if (dso->build_id.size != 0) {
+        br2_buf_put(&key, dso->build_id.bytes, dso->build_id.size);
+    } else {
+        br2_buf_le64(&key, dso->inode);
+        br2_buf_str(&key, dso->path);
     }
-    return strcmp(a->path, b->path) == 0 && a->inode == b->inode;
+    uint32_t number = BR2_NO_STRING;
+    if (!key.failed) {
+        number = br2_strings_add(&candidates->keys, (const char *)key.bytes, key.size);
+    }
+    br2_buf_done(&key);
+    return number;
 }
 
 static bool add_candidate(struct candidates *candidates, const struct br2_dso *dso, uint64_t count)
 {
-    for (size_t i = 0; i < candidates->count; i++) {
-        if (same_image(candidates->items[i].dso, dso)) {
-            candidates->items[i].count += count;
-            return true;
-        }
-    }
     if (!br2_grow(&candidates->items, &candidates->capacity, candidates->count,
                   sizeof *candidates->items)) {
         return false;
     }
-    candidates->items[candidates->count++] = (struct candidate){.dso = dso, .count = count};
-    return true;
+    uint32_t number = candidate_number(candidates, dso);
+    if (number == candidates->count) {
+        candidates->items[candidates->count++] = (struct candidate){.dso = dso};
+    }
+    if (number != BR2_NO_STRING) {
+        candidates->items[number].count += count;
+    }
+    return number != BR2_NO_STRING;
 }
 
 static int compare_candidates(const void *left, const void *right)
@@ -79,7 +96,7 @@ static int find_candidates(struct br2pgo_conversion *conversion, struct candidat
                 continue;
             }
             if (!add_candidate(ret, &dsos->items[k], recording->sources[k])) {
-                br2_free(ret->items);
+                candidates_done(ret);
                 return br2_fail_memory(err);
             }
             ret->records += recording->sources[k];
@@ -184,7 +201,14 @@ static bool mappings_fit(const struct br2_recording *recording, uint32_t dso,
     return fit.fits;
 }
 
-static bool same_path(const struct br2pgo_conversion *conversion, const struct br2_dso *dso)
+/* The image's file, looked at once. */
+struct file_identity {
+    struct stat st;
+    char real[PATH_MAX]; /* "" where it cannot be resolved */
+};
+
+static bool same_path(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
+                      const struct file_identity *file)
 {
     const char *path = conversion->image_path;
     const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
@@ -193,8 +217,7 @@ static bool same_path(const struct br2pgo_conversion *conversion, const struct b
         (strncmp(path, root, length) == 0 && strcmp(path + length, dso->path) == 0)) {
         return true;
     }
-    char real[PATH_MAX];
-    return realpath(path, real) != NULL && strcmp(real, dso->path) == 0;
+    return strcmp(file->real, dso->path) == 0;
 }
 
 /* The same base name; a kernel module may be recorded as "[name]", with '_' for '-'. */
@@ -220,11 +243,11 @@ static bool same_name(const char *image_path, const char *recorded)
 
 static enum match match_dso(const struct br2pgo_conversion *conversion,
                             const struct br2_recording *recording, uint32_t number,
-                            const struct stat *st)
+                            const struct file_identity *file)
 {
     const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
     const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
-    bool path = same_path(conversion, dso);
+    bool path = same_path(conversion, dso, file);
     bool name = same_name(conversion->image_path, dso->path);
     if (dso->build_id.size != 0 && build_id->size != 0) {
         if (br2_build_id_equal(&dso->build_id, build_id)) {
@@ -234,6 +257,7 @@ static enum match match_dso(const struct br2pgo_conversion *conversion,
             return path || name ? MATCH_OTHER_BUILD : MATCH_NO;
         }
     }
+    const struct stat *st = &file->st;
     if (dso->inode != 0 && dso->inode == st->st_ino && dso->device_major == major(st->st_dev) &&
         dso->device_minor == minor(st->st_dev)) {
         return MATCH_INODE;
@@ -252,13 +276,13 @@ struct matching {
 
 /* Marks the image numbers that match as well as the best one does. */
 static void match_recording(const struct br2pgo_conversion *conversion,
-                            struct br2_recording *recording, const struct stat *st,
+                            struct br2_recording *recording, const struct file_identity *file,
                             struct matching *matching)
 {
     const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
     enum match best = MATCH_NO;
     for (uint32_t i = 0; i < dsos->count; i++) {
-        enum match match = match_dso(conversion, recording, i, st);
+        enum match match = match_dso(conversion, recording, i, file);
         best = match > best ? match : best;
         if (match > matching->best) {
             matching->best = match;
@@ -267,7 +291,7 @@ static void match_recording(const struct br2pgo_conversion *conversion,
     }
     for (uint32_t i = 0; i < dsos->count; i++) {
         recording->is_image[i] =
-            best > MATCH_OTHER_BUILD && match_dso(conversion, recording, i, st) == best;
+            best > MATCH_OTHER_BUILD && match_dso(conversion, recording, i, file) == best;
         matching->records += recording->is_image[i] ? recording->sources[i] : 0;
     }
 }
@@ -315,13 +339,16 @@ static uint64_t all_records(const struct br2pgo_conversion *conversion)
 static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
                        struct br2pgo_error *err)
 {
-    struct stat st = {0};
-    if (stat(conversion->image_path, &st) != 0) {
-        st.st_ino = 0;
+    struct file_identity file = {0};
+    if (stat(conversion->image_path, &file.st) != 0) {
+        file.st.st_ino = 0;
+    }
+    if (realpath(conversion->image_path, file.real) == NULL) {
+        file.real[0] = '\0';
     }
     struct matching matching = {.best = MATCH_NO};
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        match_recording(conversion, &conversion->recordings[i], &st, &matching);
+        match_recording(conversion, &conversion->recordings[i], &file, &matching);
     }
     if (matching.best == MATCH_OTHER_BUILD) {
         return refuse_build_id(conversion, matching.dso, err);
@@ -367,6 +394,6 @@ int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *
     if (rc == 0) {
         rc = match_image(conversion, &candidates, err);
     }
-    br2_free(candidates.items);
+    candidates_done(&candidates);
     return rc;
 }

@@ -266,7 +266,8 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     }
     if (rc == 0) {
         const struct br2_recording_info *info = br2_input_info(recording->input);
-        br2_dsos_apply_table(br2_spaces_dsos(recording->spaces), info->images, info->image_count);
+        rc = br2_dsos_apply_table(br2_spaces_dsos(recording->spaces), info->images,
+                                  info->image_count, err);
     }
     return rc;
 }

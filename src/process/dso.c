@@ -77,29 +77,45 @@ uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event)
     return number;
 }
 
-static const struct br2_recorded_image *find_recorded(const struct br2_recorded_image *images,
-                                                      size_t count, const struct br2_dso *dso)
+/* Numbers of the recorded images' paths, in `paths`; the first entry of a path counts. */
+static int index_paths(struct br2_strings *paths, uint32_t *image_of_path,
+                       const struct br2_recorded_image *images, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         bool deleted;
-        size_t length = path_length(images[i].path, &deleted);
-        if (strlen(dso->path) == length && memcmp(dso->path, images[i].path, length) == 0) {
-            return &images[i];
+        uint32_t known = (uint32_t)paths->count;
+        uint32_t path =
+            br2_strings_add(paths, images[i].path, path_length(images[i].path, &deleted));
+        if (path == BR2_NO_STRING) {
+            return BR2PGO_NO_MEMORY;
+        }
+        if (path == known) {
+            image_of_path[path] = (uint32_t)i;
         }
     }
-    return NULL;
+    return 0;
 }
 
-void br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
-                          size_t count)
+int br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
+                         size_t count, struct br2pgo_error *err)
 {
+    struct br2_strings paths = {0};
+    uint32_t *image_of_path = br2_calloc(count, sizeof *image_of_path);
+    if (image_of_path == NULL || index_paths(&paths, image_of_path, images, count) != 0) {
+        br2_free(image_of_path);
+        br2_strings_done(&paths);
+        return br2_fail_memory(err);
+    }
     for (size_t i = 0; i < dsos->count; i++) {
         struct br2_dso *dso = &dsos->items[i];
-        const struct br2_recorded_image *image = find_recorded(images, count, dso);
-        if (dso->build_id.size == 0 && image != NULL) {
-            dso->build_id = image->build_id;
+        uint32_t path = br2_strings_find(&paths, dso->path, strlen(dso->path));
+        if (dso->build_id.size == 0 && path != BR2_NO_STRING) {
+            dso->build_id = images[image_of_path[path]].build_id;
         }
     }
+    br2_free(image_of_path);
+    br2_strings_done(&paths);
+    return 0;
 }
 
 void br2_dsos_done(struct br2_dsos *dsos)

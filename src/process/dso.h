@@ -37,9 +37,10 @@ struct br2_dsos {
  * same path, device and inode. BR2_NO_DSO when memory runs out. */
 uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event);
 
-/* Gives images without an inline build-id the one the recording's table has for their path. */
-void br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
-                          size_t count);
+/* Gives images without an inline build-id the one the recording's table has for their path.
+ * BR2PGO_NO_MEMORY. */
+int br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
+                         size_t count, struct br2pgo_error *err);
 void br2_dsos_done(struct br2_dsos *dsos);
 
 /* Equal, or one is the other cut short or padded with zeros: recorders before perf 5.11 padded

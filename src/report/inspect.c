@@ -2,6 +2,7 @@
 #include "report/inspect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -51,6 +52,17 @@ const char *br2_truncation_text(enum br2_truncation truncation)
     return "";
 }
 
+/* Busiest first; equal ones in the order of the recording. */
+static int compare_images(const void *left, const void *right)
+{
+    const struct br2_inspected_image *a = left;
+    const struct br2_inspected_image *b = right;
+    if (a->records != b->records) {
+        return a->records > b->records ? -1 : 1;
+    }
+    return a->dso < b->dso ? -1 : a->dso > b->dso;
+}
+
 int br2_inspect_order(const struct br2_inspection *inspection, struct br2_inspected_image **ret,
                       size_t *ret_count)
 {
@@ -59,20 +71,13 @@ int br2_inspect_order(const struct br2_inspection *inspection, struct br2_inspec
     if (images == NULL) {
         return BR2PGO_NO_MEMORY;
     }
-    size_t count = 0;
     for (size_t i = 0; i < dsos->count; i++) {
         uint64_t records = inspection->sources != NULL ? inspection->sources[i] : 0;
-        /* Insertion keeps equal ones in the order of the recording. */
-        size_t at = count;
-        while (at > 0 && images[at - 1].records < records) {
-            images[at] = images[at - 1];
-            at--;
-        }
-        images[at] = (struct br2_inspected_image){.dso = &dsos->items[i], .records = records};
-        count++;
+        images[i] = (struct br2_inspected_image){.dso = &dsos->items[i], .records = records};
     }
+    qsort(images, dsos->count, sizeof *images, compare_images);
     *ret = images;
-    *ret_count = count;
+    *ret_count = dsos->count;
     return 0;
 }
 
