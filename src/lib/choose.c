@@ -126,9 +126,11 @@ static void describe(const struct candidates *candidates, char *text, size_t siz
 
 static bool is_library(const char *path)
 {
-    const char *name = base_name(path);
-    const char *so = strstr(name, ".so");
-    return so != NULL && (so[3] == '\0' || so[3] == '.');
+    const char *so = strstr(base_name(path), ".so");
+    while (so != NULL && so[3] != '\0' && so[3] != '.') {
+        so = strstr(so + 3, ".so");
+    }
+    return so != NULL;
 }
 
 static bool is_clear(const struct candidates *candidates)
@@ -137,6 +139,17 @@ static bool is_clear(const struct candidates *candidates)
     bool half = (double)first->count >= CLEAR_SHARE * (double)candidates->records;
     bool ahead = candidates->count == 1 || candidates->items[1].count <= first->count / 2;
     return half && ahead && !first->dso->kernel && !is_library(first->dso->path);
+}
+
+/* The folder that recorded paths begin at, without the slash they begin with. */
+static const char *get_root(const struct br2pgo_conversion *conversion, size_t *ret_length)
+{
+    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
+    *ret_length = strlen(root);
+    while (*ret_length != 0 && root[*ret_length - 1] == '/') {
+        --*ret_length;
+    }
+    return root;
 }
 
 /* Sets the image's path to that of the clearly busiest executable. */
@@ -156,8 +169,10 @@ static int choose_path(struct br2pgo_conversion *conversion, const struct candid
         br2_hint(err, "choose with --binary FILE; records by image: %s", list);
         return BR2PGO_AMBIGUOUS;
     }
-    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
-    conversion->image_path = br2_format("%s%s", root, candidates->items[0].dso->path);
+    size_t length;
+    const char *root = get_root(conversion, &length);
+    conversion->image_path =
+        br2_format("%.*s%s", (int)length, root, candidates->items[0].dso->path);
     conversion->image_chosen = true;
     return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
 }
@@ -205,14 +220,17 @@ static bool mappings_fit(const struct br2_recording *recording, uint32_t dso,
 struct file_identity {
     struct stat st;
     char real[PATH_MAX]; /* "" where it cannot be resolved */
+    /* The clearly busiest executable, where the user says that a file of another name and build is
+     * still it; else NULL. */
+    const char *stands_for;
 };
 
 static bool same_path(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
                       const struct file_identity *file)
 {
     const char *path = conversion->image_path;
-    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
-    size_t length = strlen(root);
+    size_t length;
+    const char *root = get_root(conversion, &length);
     if (strcmp(path, dso->path) == 0 ||
         (strncmp(path, root, length) == 0 && strcmp(path + length, dso->path) == 0)) {
         return true;
@@ -248,7 +266,8 @@ static enum match match_dso(const struct br2pgo_conversion *conversion,
     const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
     const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
     bool path = same_path(conversion, dso, file);
-    bool name = same_name(conversion->image_path, dso->path);
+    bool name = same_name(conversion->image_path, dso->path) ||
+                (file->stands_for != NULL && strcmp(file->stands_for, dso->path) == 0);
     if (dso->build_id.size != 0 && build_id->size != 0) {
         if (br2_build_id_equal(&dso->build_id, build_id)) {
             return MATCH_BUILD_ID;
@@ -274,10 +293,10 @@ struct matching {
     uint64_t records;          /* of all that match */
 };
 
-/* Marks the image numbers that match as well as the best one does. */
-static void match_recording(const struct br2pgo_conversion *conversion,
-                            struct br2_recording *recording, const struct file_identity *file,
-                            struct matching *matching)
+/* Marks the image numbers that match as well as the best one does; returns their records. */
+static uint64_t match_recording(const struct br2pgo_conversion *conversion,
+                                struct br2_recording *recording, const struct file_identity *file,
+                                struct matching *matching)
 {
     const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
     enum match best = MATCH_NO;
@@ -289,11 +308,13 @@ static void match_recording(const struct br2pgo_conversion *conversion,
             matching->dso = &dsos->items[i];
         }
     }
+    uint64_t records = 0;
     for (uint32_t i = 0; i < dsos->count; i++) {
         recording->is_image[i] =
             best > MATCH_OTHER_BUILD && match_dso(conversion, recording, i, file) == best;
-        matching->records += recording->is_image[i] ? recording->sources[i] : 0;
+        records += recording->is_image[i] ? recording->sources[i] : 0;
     }
+    return records;
 }
 
 static int refuse_build_id(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
@@ -309,6 +330,15 @@ static int refuse_build_id(const struct br2pgo_conversion *conversion, const str
     br2_hint(err, "give the very file that was recorded with --binary, or --ignore-build-id if the "
                   "code is the same");
     return BR2PGO_USELESS;
+}
+
+/* Whether the busiest image and the file both have a build-id, so that they are told apart by it.
+ */
+static bool has_other_build_id(const struct br2pgo_conversion *conversion,
+                               const struct candidates *candidates)
+{
+    return candidates->items[0].dso->build_id.size != 0 &&
+           br2_image_build_id(conversion->image)->size != 0 && !conversion->options.ignore_build_id;
 }
 
 static int refuse_image(const struct br2pgo_conversion *conversion,
@@ -346,21 +376,37 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
     if (realpath(conversion->image_path, file.real) == NULL) {
         file.real[0] = '\0';
     }
+    bool clear = candidates->count != 0 && is_clear(candidates);
+    if (clear && conversion->options.ignore_build_id) {
+        file.stands_for = candidates->items[0].dso->path;
+    }
     struct matching matching = {.best = MATCH_NO};
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        match_recording(conversion, &conversion->recordings[i], &file, &matching);
+        struct br2_recording *recording = &conversion->recordings[i];
+        uint64_t records = match_recording(conversion, recording, &file, &matching);
+        matching.records += records;
+        if (records == 0 && conversion->recording_count > 1) {
+            br2_note(conversion, BR2PGO_NOTE_WARNING,
+                     "'%s' has no branch record in '%s': it adds nothing", recording->path,
+                     conversion->image_path);
+        }
     }
     if (matching.best == MATCH_OTHER_BUILD) {
         return refuse_build_id(conversion, matching.dso, err);
+    }
+    if (matching.best == MATCH_NO && clear && has_other_build_id(conversion, candidates)) {
+        return refuse_build_id(conversion, candidates->items[0].dso, err);
     }
     if (matching.best == MATCH_NO || matching.records == 0) {
         return refuse_image(conversion, candidates, err);
     }
     if (matching.best == MATCH_NAME) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s' is taken for the recorded '%s' by its name and code segments: there is no "
-                 "build-id to compare",
-                 conversion->image_path, matching.dso->path);
+        bool differs =
+            matching.dso->build_id.size != 0 && br2_image_build_id(conversion->image)->size != 0;
+        br2_note(conversion, BR2PGO_NOTE_WARNING, "'%s' is taken for the recorded '%s'%s",
+                 conversion->image_path, matching.dso->path,
+                 differs ? ", although their build-ids differ"
+                         : " by its name and code segments: there is no build-id to compare");
     }
     br2_note(conversion, conversion->image_chosen ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
              "image: '%s', %.1f %% of the branch records start in it", conversion->image_path,
