@@ -119,23 +119,34 @@ static void print_outputs(const struct br2_arguments *arguments)
     }
 }
 
-/* The report is wanted most when the conversion failed: it is written either way. */
-static int write_report(const struct br2pgo_conversion *conversion, const char *path,
+static int write_report(const struct br2pgo_conversion *conversion, struct br2_output *out,
                         struct br2pgo_error *err)
 {
     char *text;
     int rc = br2pgo_report_json(conversion, &text, err);
-    if (rc != 0) {
-        return rc;
-    }
-    struct br2_output out;
-    rc = br2_output_open(&out, path, err);
     if (rc == 0) {
-        rc = br2_output_write(&out, text, strlen(text), err);
-        rc = rc == 0 ? br2_output_commit(&out, err) : rc;
-        br2_output_abandon(&out);
+        rc = br2_output_write(out, text, strlen(text), err);
+        rc = rc == 0 ? br2_output_commit(out, err) : rc;
+        br2pgo_free(text);
     }
-    br2pgo_free(text);
+    return rc;
+}
+
+/* Writes the outputs where the run went well, and the report either way: it is wanted most when the
+ * conversion failed. A report that cannot be written is known before any output is. */
+static int write_all(struct br2pgo_conversion *conversion, const char *report, int rc,
+                     struct br2pgo_error *err)
+{
+    struct br2_output out = {.fd = -1};
+    int report_rc =
+        report != NULL ? br2_output_open(&out, report, rc == 0 ? err : NULL) : BR2PGO_OK;
+    rc = rc == 0 ? report_rc : rc;
+    rc = rc == 0 ? br2pgo_write(conversion, err) : rc;
+    if (report != NULL && report_rc == 0) {
+        report_rc = write_report(conversion, &out, rc == 0 ? err : NULL);
+        rc = rc == 0 ? report_rc : rc;
+    }
+    br2_output_abandon(&out);
     return rc;
 }
 
@@ -144,17 +155,13 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
 {
     int rc = br2pgo_run(conversion, err);
     br2_signals_hold();
-    rc = rc == 0 ? br2pgo_write(conversion, err) : rc;
+    rc = write_all(conversion, arguments->report, rc, err);
+    br2_signals_release();
     br2_progress_clear(line);
     print_notes(conversion, arguments);
     if (arguments->verbose) {
         print_funnel(conversion);
     }
-    if (arguments->report != NULL) {
-        int report_rc = write_report(conversion, arguments->report, rc == 0 ? err : NULL);
-        rc = rc == 0 ? report_rc : rc;
-    }
-    br2_signals_release();
     bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
     if (rc == 0 && speaks) {
         print_outputs(arguments);

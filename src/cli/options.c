@@ -188,9 +188,11 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
     case 'o':
         arguments->outputs[arguments->output_count++] =
             (struct br2_wanted_output){.path = value, .format = arguments->format};
+        arguments->format_waits = false;
         break;
     case 'f':
         arguments->format = value;
+        arguments->format_waits = true;
         break;
     case 'v':
         arguments->verbose = true;
@@ -362,6 +364,11 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
                  "name one with -o, e.g. -o app.prof; to look into the recording: br2pgo "
                  "inspect '%s'",
                  arguments->recordings[0]);
+        return BR2PGO_INVALID;
+    }
+    if (arguments->format_waits) {
+        br2_fail(err, BR2PGO_INVALID, "no output follows '--format %s'", arguments->format);
+        br2_hint(err, "a format holds for the outputs behind it: -f %s -o FILE", arguments->format);
         return BR2PGO_INVALID;
     }
     for (size_t i = 0; arguments->report != NULL && i < arguments->output_count; i++) {

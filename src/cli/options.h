@@ -34,6 +34,7 @@ struct br2_arguments {
     struct br2_wanted_output *outputs; /* owned array */
     size_t output_count;
     const char *format; /* for the outputs that follow */
+    bool format_waits;  /* for the first of them */
     const char *binary;
     const char *event;
     const char *sysroot;

@@ -101,16 +101,16 @@ static void test_options_with_a_value(void **state)
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char joined[64];
-        assert_int_equal(parse("r", "-o", "o", options[i].option, "the value", NULL), 0);
+        assert_int_equal(parse("r", options[i].option, "the value", "-o", "o", NULL), 0);
         assert_string_equal(*options[i].value, "the value");
         snprintf(joined, sizeof joined, "%s%svalue", options[i].option,
                  options[i].option[1] == '-' ? "=" : "");
-        assert_int_equal(parse("r", "-o", "o", joined, NULL), 0);
+        assert_int_equal(parse("r", joined, "-o", "o", NULL), 0);
         assert_string_equal(*options[i].value, "value");
         assert_int_equal(arguments.recording_count, 1);
         assert_int_equal(arguments.output_count, 1);
         /* The last one counts; a value may look like an option. */
-        assert_int_equal(parse("r", "-o", "o", joined, options[i].option, "-v", NULL), 0);
+        assert_int_equal(parse("r", joined, options[i].option, "-v", "-o", "o", NULL), 0);
         assert_string_equal(*options[i].value, "-v");
         assert_false(arguments.verbose);
         assert_int_equal(parse("r", "-o", "o", options[i].option, NULL), BR2PGO_INVALID);
@@ -193,6 +193,13 @@ static void test_format_is_sticky(void **state)
             assert_string_equal(arguments.outputs[i].format, wanted[i].format);
         }
     }
+}
+
+static void test_format_without_output(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("r", "-o", "a", "-f", "x", NULL), BR2PGO_INVALID);
+    assert_string_equal(error.message, "no output follows '--format x'");
 }
 
 static void test_recordings(void **state)
@@ -368,6 +375,7 @@ int main(void)
         cmocka_unit_test_teardown(test_options_without_a_value, teardown),
         cmocka_unit_test_teardown(test_words, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
+        cmocka_unit_test_teardown(test_format_without_output, teardown),
         cmocka_unit_test_teardown(test_recordings, teardown),
         cmocka_unit_test_teardown(test_commands, teardown),
         cmocka_unit_test_teardown(test_refusals, teardown),
