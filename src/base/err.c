@@ -5,15 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A name from a file may hold anything; a message is one line on somebody's terminal. */
-static void make_printable(char *text)
+void br2_make_printable(char *text, size_t size)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
         if (c < 0x20 || c == 0x7f) {
-            *text = '?';
+            text[i] = '?';
         }
     }
+}
+
+static void make_printable(char *text)
+{
+    br2_make_printable(text, strlen(text));
 }
 
 int br2_fail(struct br2pgo_error *err, int status, const char *format, ...)

@@ -7,6 +7,8 @@
 #ifndef BR2_BASE_ERR_H
 #define BR2_BASE_ERR_H
 
+#include <stddef.h>
+
 #include <br2pgo/error.h>
 
 /* Fills `err` with `status` and a formatted message, clears the hint; returns `status`. */
@@ -23,6 +25,10 @@ void br2_prefix(struct br2pgo_error *err, const char *format, ...)
 
 /* "cannot `verb` '`path`': `strerror(errnum)`"; returns BR2PGO_IO. */
 int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, int errnum);
+
+/* Replaces control characters: a name from a file may hold anything, but what is said about it is
+ * one line on somebody's terminal. */
+void br2_make_printable(char *text, size_t size);
 
 /* "out of memory"; returns BR2PGO_NO_MEMORY. */
 int br2_fail_memory(struct br2pgo_error *err);

@@ -260,6 +260,7 @@ void br2_note(struct br2pgo_conversion *conversion, enum br2pgo_note_kind kind, 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    br2_make_printable(text, strlen(text));
     char *copy = br2_strdup(text);
     if (copy == NULL || !br2_grow(&conversion->notes, &conversion->note_capacity,
                                   conversion->note_count, sizeof *conversion->notes)) {

@@ -27,6 +27,7 @@ const char *br2_branch_mode_text(uint64_t branch_sample_type, char *text, size_t
         int length =
             snprintf(text + used, size - used, "%s%s", used != 0 ? ", " : "", branch_bits[i]);
         if (length < 0 || (size_t)length >= size - used) {
+            text[used] = '\0';
             break;
         }
         used += (size_t)length;
@@ -81,16 +82,28 @@ int br2_inspect_order(const struct br2_inspection *inspection, struct br2_inspec
     return 0;
 }
 
+/* Ends the line that begins at `start`: the names in it may hold anything. */
+static void end_line(struct br2_buf *out, size_t start)
+{
+    if (!out->failed) {
+        br2_make_printable((char *)out->bytes + start, out->size - start);
+    }
+    br2_buf_u8(out, '\n');
+}
+
 static void put_field(struct br2_buf *out, const char *name, const char *value)
 {
     if (value != NULL && value[0] != '\0') {
-        br2_buf_printf(out, "%-12s %s\n", name, value);
+        size_t start = out->size;
+        br2_buf_printf(out, "%-12s %s", name, value);
+        end_line(out, start);
     }
 }
 
 static void put_event(struct br2_buf *out, const struct br2_event_info *event)
 {
     char mode[256];
+    size_t start = out->size;
     br2_buf_printf(out, "event        '%s': %llu samples", event->name,
                    (unsigned long long)event->samples);
     if (event->period_or_frequency != 0) {
@@ -100,7 +113,8 @@ static void put_event(struct br2_buf *out, const struct br2_event_info *event)
     if (event->exclude_kernel) {
         br2_buf_str(out, ", user only");
     }
-    br2_buf_printf(out, "\n             branch records: %s\n",
+    end_line(out, start);
+    br2_buf_printf(out, "             branch records: %s\n",
                    event->has_branch_stacks
                        ? br2_branch_mode_text(event->branch_sample_type, mode, sizeof mode)
                        : "none");
@@ -151,10 +165,12 @@ static void put_images(struct br2_buf *out, const struct br2_inspection *inspect
         }
         char id[2 * BR2_BUILD_ID_MAX + 1];
         br2_build_id_text(&images[i].dso->build_id, id);
-        br2_buf_printf(out, "%20llu %6.2f%%  %-40s  %s%s\n", (unsigned long long)images[i].records,
+        size_t start = out->size;
+        br2_buf_printf(out, "%20llu %6.2f%%  %-40s  %s%s", (unsigned long long)images[i].records,
                        percent(images[i].records, inspection->stats->records),
                        id[0] != '\0' ? id : "-", images[i].dso->path,
                        images[i].dso->deleted ? " (deleted)" : "");
+        end_line(out, start);
         elsewhere -= images[i].records;
     }
     if (elsewhere != 0) {

@@ -100,8 +100,8 @@ int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *ou
     json_object_set_new(object, "machine", br2_json_string(info->arch));
     json_object_set_new(object, "processor", br2_json_string(info->cpu_description));
     json_object_set_new(object, "kernel", br2_json_string(info->os_release));
-    json_object_set_new(object, "trace",
-                        info->has_trace ? br2_json_string(info->trace_kind) : json_null());
+    const char *trace = info->trace_kind != NULL ? info->trace_kind : "unknown";
+    json_object_set_new(object, "trace", info->has_trace ? br2_json_string(trace) : json_null());
     json_object_set_new(object, "events", events_json(info));
     json_object_set_new(object, "branches", branches_json(inspection->stats));
     json_object_set_new(object, "losses", losses_json(info));
