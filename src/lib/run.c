@@ -134,8 +134,12 @@ static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_err
                             "build it with -g, or add -fdebug-info-for-profiling to -g1", err);
     }
     if (stats->kept == 0) {
-        return refuse_debug(conversion, "has no line table for the code that ran",
-                            "build it with -g, or give its debug file with --debug-binary", err);
+        return refuse_debug(
+            conversion,
+            "has debug information, but neither functions nor a line table for the code that ran",
+            "build all of it with -g (-g1 of clang leaves functions out: add "
+            "-fdebug-info-for-profiling), or give its debug file with --debug-binary",
+            err);
     }
     if (stats->discriminators == 0 && stats->llvm && stats->functions >= TELLING_FUNCTIONS) {
         br2_note(conversion, BR2PGO_NOTE_WARNING,
