@@ -26,6 +26,7 @@ struct check {
     uint16_t version;
     uint8_t address_size;
     uint8_t offset_size;
+    bool no_memory;
 };
 
 /* The section of `elf` that has `at` among its bytes. */
@@ -116,9 +117,12 @@ static bool read_abbreviations(struct check *check, uint64_t offset)
         uint64_t form;
         while (next_attribute(c, &name, &form)) {
         }
-        if (c->failed || !br2_debug_spend(check->debug) ||
-            !br2_grow(&check->items, &check->capacity, check->count, sizeof *check->items)) {
+        if (c->failed || !br2_debug_spend(check->debug)) {
             break;
+        }
+        if (!br2_grow(&check->items, &check->capacity, check->count, sizeof *check->items)) {
+            check->no_memory = true;
+            return false;
         }
         check->items[check->count++] = item;
     }
@@ -362,8 +366,10 @@ static bool read_header(struct check *check, const uint8_t *bytes, size_t size,
     return !c->failed && check->version >= 2 && check->version <= 5;
 }
 
-bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit)
+bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit,
+                             bool *ret_no_memory)
 {
+    *ret_no_memory = false;
     struct check check = {.debug = debug};
     Dwarf_Die die = unit->body;
     size_t size;
@@ -388,5 +394,6 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
         sound = pass_entries(&check);
     }
     br2_free(check.items);
+    *ret_no_memory = check.no_memory;
     return sound;
 }

@@ -122,9 +122,11 @@ bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interv
 
 /*
  * Whether the DIEs of a unit can be walked: known abbreviations and forms, everything inside the
- * unit, every sibling reference right, no nesting beyond BR2_DIE_DEPTH_MAX.
+ * unit, every sibling reference right, no nesting beyond BR2_DIE_DEPTH_MAX. False also when memory
+ * runs out, which `*ret_no_memory` says.
  */
-bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit);
+bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit,
+                             bool *ret_no_memory);
 
 /* The bytes of the section (of the file that `die` is in) that `at` points into; NULL: into none.
  */

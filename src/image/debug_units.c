@@ -292,7 +292,11 @@ int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct b
         return 0;
     }
     unit->loaded = true;
-    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit)) {
+    bool no_memory = false;
+    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit, &no_memory)) {
+        if (no_memory) {
+            return br2_fail_memory(err);
+        }
         br2_debug_unit_is_broken(debug, unit);
         return 0;
     }

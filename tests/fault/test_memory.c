@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Every allocation of a whole conversion, and of an inspection, fails in turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <br2pgo/br2pgo.h>
+#include <glob.h>
+#include <jansson.h>
+
+#include "base/mem.h"
+#include "tests/unit/lib/fixture.h"
+
+static const char *const outputs[] = {"m.textprof", "m.prof", "m.edges.csv", "m.edges.json"};
+#define OUTPUT_COUNT (sizeof outputs / sizeof *outputs)
+
+static struct br2pgo_error error;
+
+/* jansson's allocations count while JSON is made. Its parser, which reads edges-json back, takes
+ * some of its own failed allocations for wrong input. */
+static bool json_counts;
+
+static void *json_alloc(size_t size)
+{
+    return json_counts ? br2_alloc(size) : malloc(size);
+}
+
+/* The whole of a conversion, from the first call to the report; `*ret_report` may stay NULL. */
+static int convert(const char *recording, const char *event, char **ret_report)
+{
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    options.event = event;
+    options.sysroot = "";
+    options.symbol_list = 1;
+    struct br2pgo_conversion *conversion;
+    int rc = br2pgo_open(&options, &conversion, &error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = br2pgo_add_recording(conversion, recording, &error);
+    rc = rc == 0 ? br2pgo_set_image(conversion, "app", &error) : rc;
+    for (size_t i = 0; rc == 0 && i < OUTPUT_COUNT; i++) {
+        struct br2pgo_output_options output = BR2PGO_OUTPUT_OPTIONS_INIT;
+        output.compress = i == 1;
+        output.md5 = i == 1;
+        rc = br2pgo_add_output(conversion, outputs[i], &output, &error);
+    }
+    rc = rc == 0 ? br2pgo_run(conversion, &error) : rc;
+    json_counts = true;
+    rc = rc == 0 ? br2pgo_report_json(conversion, ret_report, &error) : rc;
+    json_counts = false;
+    rc = rc == 0 ? br2pgo_write(conversion, &error) : rc;
+    br2pgo_close(conversion);
+    return rc;
+}
+
+static void set_old_outputs(void)
+{
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        fixture_save(outputs[i], "old", 3);
+    }
+}
+
+static void assert_outputs(char *const *wanted, const size_t *sizes)
+{
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        size_t size;
+        char *got = fixture_load(outputs[i], &size);
+        assert_non_null(got);
+        assert_int_equal(size, sizes[i]);
+        assert_memory_equal(got, wanted[i], size);
+        free(got);
+    }
+    glob_t found;
+    assert_int_equal(glob("*.tmp", 0, NULL, &found), GLOB_NOMATCH);
+}
+
+static void check_conversion(const char *recording, const char *event)
+{
+    char *good[OUTPUT_COUNT];
+    size_t sizes[OUTPUT_COUNT];
+    char *report = NULL;
+    br2_mem_fail_at(0);
+    int rc = convert(recording, event, &report);
+    size_t count = br2_mem_fail_at(0);
+    if (rc != 0) {
+        fail_msg("%s: status %d: %s", recording, rc, error.message);
+    }
+    br2pgo_free(report);
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        good[i] = fixture_load(outputs[i], &sizes[i]);
+    }
+    char text[] = "old";
+    char *old[OUTPUT_COUNT] = {text, text, text, text};
+    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3};
+    assert_in_range(count, 200, 20000);
+    set_old_outputs();
+    for (size_t i = 1; i <= count; i++) {
+        report = NULL;
+        memset(&error, 0, sizeof error);
+        br2_mem_fail_at(i);
+        rc = convert(recording, event, &report);
+        br2_mem_fail_at(0);
+        br2pgo_free(report);
+        /* Every allocation of a conversion is needed: none of its failures passes unseen. */
+        if (rc != BR2PGO_NO_MEMORY) {
+            fail_msg("%s: allocation %zu of %zu: status %d: %s", recording, i, count, rc,
+                     error.message);
+        }
+        assert_int_equal(error.status, BR2PGO_NO_MEMORY);
+        assert_outputs(old, old_sizes);
+    }
+    /* None of it spoils the next one. */
+    report = NULL;
+    assert_int_equal(convert(recording, event, &report), 0);
+    br2pgo_free(report);
+    assert_outputs(good, sizes);
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        free(good[i]);
+        unlink(outputs[i]);
+    }
+}
+
+static void test_conversion(void **state)
+{
+    (void)state;
+    check_conversion("perf.data", NULL);
+}
+
+/* With what makes more of everything: processes, names, a build-id table, compression, losses. */
+#define RICH                                                                                       \
+    "mode pipe\n"                                                                                  \
+    "event cycles:u sample=IP,TID,TIME,IDENTIFIER,BRANCH_STACK branch=USER,ANY\n"                  \
+    "event other sample=IP,TID,TIME,IDENTIFIER\n"                                                  \
+    "feature event_desc\nfeature hostname here\nfeature cmdline perf record -b\n"                  \
+    "buildid " FIXTURE_BUILD_ID " /opt/app\nbuildid 1234 /lib/x.so\n"                              \
+    "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 maj=1 min=2 ino=3 name=/opt/app\n"                 \
+    "compress 200\n"                                                                               \
+    "fork pid=8 ppid=7\nfork pid=9 ppid=8\n"                                                       \
+    "repeat 20\n"                                                                                  \
+    "mmap2 pid=9 addr=0x10000000+i*0x10000 len=0x1000 off=0 maj=1 min=2 ino=i name=/lib/x.so\n"    \
+    "sample pid=9 : 0x10000010+i*0x10000/0x10000020+i*0x10000/P/-/-/1\n"                           \
+    "end\n"                                                                                        \
+    "sample pid=7 : " FIXTURE_HISTORY "sample pid=8 : " FIXTURE_HISTORY                            \
+    "end\nlost 7\nexit pid=9\n"
+
+static void test_rich_conversion(void **state)
+{
+    (void)state;
+    fixture_recording("rich.data", RICH);
+    check_conversion("rich.data", "cycles:u");
+}
+
+static void test_inspection(void **state)
+{
+    (void)state;
+    fixture_recording("rich.data", RICH);
+    json_counts = true;
+    for (int json = 0; json < 2; json++) {
+        char *text = NULL;
+        br2_mem_fail_at(0);
+        assert_int_equal(br2pgo_inspect("rich.data", json, &text, &error), 0);
+        size_t count = br2_mem_fail_at(0);
+        br2pgo_free(text);
+        assert_in_range(count, 50, 20000);
+        for (size_t i = 1; i <= count; i++) {
+            memset(&error, 0, sizeof error);
+            text = NULL;
+            br2_mem_fail_at(i);
+            int rc = br2pgo_inspect("rich.data", json, &text, &error);
+            br2_mem_fail_at(0);
+            if (rc != BR2PGO_NO_MEMORY || error.status != BR2PGO_NO_MEMORY) {
+                fail_msg("allocation %zu of %zu: status %d: %s", i, count, rc, error.message);
+            }
+            assert_null(text);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conversion),
+        cmocka_unit_test(test_rich_conversion),
+        cmocka_unit_test(test_inspection),
+    };
+    fixture_begin();
+    json_set_alloc_funcs(json_alloc, free);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_end();
+    return failed;
+}
