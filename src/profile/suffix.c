@@ -12,7 +12,7 @@ static size_t cut_last(const char *name, size_t length, const char *suffix)
         if (length - at >= size && memcmp(name + at, suffix, size) == 0) {
             const char *rest = name + at + size;
             size_t left = length - at - size;
-            return left == 0 || memchr(rest, '.', left) != NULL ? length : at;
+            return left != 0 && memchr(rest, '.', left) != NULL ? length : at;
         }
     }
     return length;
