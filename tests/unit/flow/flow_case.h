@@ -27,6 +27,7 @@
 #define FC_TWICE_SIZE UINT64_C(0x1014)
 
 struct flow_case {
+    char path[64]; /* of the image */
     struct br2_image *image;
     struct br2_spaces *spaces;
     struct br2_trace_table traces;
@@ -73,12 +74,9 @@ static inline void fc_map(struct flow_case *fc, uint64_t start, uint64_t length,
 
 static inline void fc_open(struct flow_case *fc, const char *assembly, uint64_t text_at)
 {
-    char path[64];
     memset(fc, 0, sizeof *fc);
-    fc_assemble(path, assembly, text_at);
-    int rc = br2_image_open(path, &fc->image, NULL);
-    unlink(path);
-    assert_int_equal(rc, 0);
+    fc_assemble(fc->path, assembly, text_at);
+    assert_int_equal(br2_image_open(fc->path, &fc->image, NULL), 0);
     fc->spaces = br2_spaces_new();
     fc_map(fc, text_at, 0x100000, 0x1000, "/image");
     fc_map(fc, FC_TWICE, FC_TWICE_SIZE, 0, "/image");
@@ -131,6 +129,7 @@ static inline void fc_close(struct flow_case *fc)
     br2_trace_table_done(&fc->timings);
     br2_spaces_free(fc->spaces);
     br2_image_close(fc->image);
+    unlink(fc->path);
 }
 
 /* How often the instruction at `address` ran, by straight runs. */
