@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Small recordings cut short at every byte, and recordings and programs with a wrong byte, through
+ * the whole library: no crash, and never success with nothing in the output.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <br2pgo/br2pgo.h>
+#include <sys/stat.h>
+
+#include "tests/unit/lib/fixture.h"
+
+#define CORRUPTIONS 2000
+
+static const char *const outputs[] = {"d.textprof", "d.edges.csv"};
+
+static const char header[] = "image,function,from,to,kind,count,mispredicted,probability\n";
+
+/* Whatever the outcome, it is one of these. */
+static void check_outcome(int rc, const struct br2pgo_error *error, const char *what)
+{
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = 0;
+        char *text = fixture_load(outputs[i], &size);
+        unlink(outputs[i]);
+        if (rc == 0 && (text == NULL || size <= (i == 1 ? sizeof header - 1 : 0))) {
+            fail_msg("%s: success without a %s", what, outputs[i]);
+        }
+        if (rc != 0 && text != NULL) {
+            fail_msg("%s: status %d with a %s", what, rc, outputs[i]);
+        }
+        free(text);
+    }
+    if (rc != 0 && (rc != error->status || error->message[0] == '\0' || rc == BR2PGO_INTERNAL ||
+                    rc == BR2PGO_NO_MEMORY)) {
+        fail_msg("%s: status %d: %s", what, rc, error->message);
+    }
+}
+
+/* Converts and inspects; returns the conversion's status. */
+static int try(const char *recording, const char *image, const char *what)
+{
+    struct br2pgo_error error = {0};
+    struct br2pgo_conversion *conversion;
+    assert_int_equal(br2pgo_open(NULL, &conversion, &error), 0);
+    assert_int_equal(br2pgo_add_recording(conversion, recording, &error), 0);
+    assert_int_equal(br2pgo_set_image(conversion, image, &error), 0);
+    assert_int_equal(br2pgo_add_output(conversion, outputs[0], NULL, &error), 0);
+    assert_int_equal(br2pgo_add_output(conversion, outputs[1], NULL, &error), 0);
+    int rc = br2pgo_run(conversion, &error);
+    rc = rc == 0 ? br2pgo_write(conversion, &error) : rc;
+    br2pgo_close(conversion);
+    check_outcome(rc, &error, what);
+    return rc;
+}
+
+static void try_inspection(const char *recording, int json, const char *what)
+{
+    struct br2pgo_error error = {0};
+    char *text = NULL;
+    int rc = br2pgo_inspect(recording, json, &text, &error);
+    if (rc == 0 ? strlen(text) < 20 : text != NULL || error.message[0] == '\0') {
+        fail_msg("inspect %s: status %d: %s", what, rc, error.message);
+    }
+    br2pgo_free(text);
+}
+
+static const struct {
+    const char *name;
+    const char *text;
+} recordings[] = {
+    {"file.data", "event cycles:u sample=IP,TID,TIME,IDENTIFIER,BRANCH_STACK branch=USER,ANY\n"
+                  "event other:u sample=IP,TID,TIME,IDENTIFIER\n"
+                  "feature event_desc\nfeature cmdline perf record -b\nfeature hostname here\n"
+                  "buildid " FIXTURE_BUILD_ID " /opt/app\n"
+                  "comm pid=7 exec name=app\n"
+                  "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 maj=1 min=2 ino=3 name=/opt/app\n"
+                  "fork pid=8 ppid=7\n"
+                  "sample pid=8 : " FIXTURE_HISTORY "sample pid=7 event=1\nexit pid=8\n"},
+    {"pipe.data",
+     "mode pipe\nendian big\n"
+     "event cycles:u sample=IP,TID,TIME,BRANCH_STACK branch=USER,ANY,HW_INDEX\n"
+     "comm pid=7 exec name=app\n"
+     "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=" FIXTURE_BUILD_ID " name=/opt/app\n"
+     "compress 100\nsample pid=7 : " FIXTURE_HISTORY "lost 4\nend\n"},
+};
+
+static void test_cut_short(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+        size_t size;
+        char what[64];
+        char *whole = fixture_load(recordings[i].name, &size);
+        assert_in_range(size, 500, 3000);
+        size_t successes = 0;
+        for (size_t left = 0; left <= size; left++) {
+            fixture_save("cut.data", whole, left);
+            snprintf(what, sizeof what, "%s, %zu of %zu bytes", recordings[i].name, left, size);
+            successes += try("cut.data", "app", what) == 0;
+            try_inspection("cut.data", left % 2 != 0, what);
+        }
+        free(whole);
+        /* The whole one at least; not those without their sample. */
+        assert_in_range(successes, 1, size - 200);
+    }
+}
+
+/* xorshift64: the same bytes go wrong in every run. */
+static uint64_t next_random(uint64_t *random)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return *random;
+}
+
+/* Changes one byte of `path` at a time. */
+static void corrupt(const char *path, bool image, size_t count, uint64_t seed)
+{
+    size_t size;
+    char what[96];
+    char *bytes = fixture_load(path, &size);
+    size_t successes = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = next_random(&seed) % size;
+        char old = bytes[at];
+        char change = (char)(1 + next_random(&seed) % 255);
+        bytes[at] = (char)(old ^ change);
+        fixture_save(image ? "app.bad" : "bad.data", bytes, size);
+        snprintf(what, sizeof what, "%s, byte %zu 0x%02x to 0x%02x", path, at,
+                 (unsigned)(unsigned char)old, (unsigned)(unsigned char)bytes[at]);
+        successes += try(image ? "perf.data" : "bad.data", image ? "app.bad" : "app", what) == 0;
+        if (!image) {
+            try_inspection("bad.data", i % 2 != 0, what);
+        }
+        bytes[at] = old;
+    }
+    free(bytes);
+    /* Most bytes matter to none of what is asked; some do. */
+    assert_in_range(successes, 1, count - 1);
+}
+
+static void test_wrong_bytes_in_a_recording(void **state)
+{
+    (void)state;
+    corrupt("file.data", false, CORRUPTIONS / 2, 1);
+    corrupt("pipe.data", false, CORRUPTIONS / 2, 2);
+}
+
+static void test_wrong_bytes_in_a_program(void **state)
+{
+    (void)state;
+    corrupt("app", true, CORRUPTIONS / 2, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_wrong_bytes_in_a_recording),
+        cmocka_unit_test(test_wrong_bytes_in_a_program),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        setenv("TMPDIR", "/dev/shm", 0); /* where bringing a file to the disk takes no time */
+    }
+    fixture_begin();
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+        fixture_recording(recordings[i].name, recordings[i].text);
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_end();
+    return failed;
+}
