@@ -121,7 +121,7 @@ static unsigned long own_memory(void)
         }
     }
     if (file != NULL) {
-        fclose(file);
+        (void)fclose(file);
     }
     return kib;
 }

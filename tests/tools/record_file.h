@@ -331,7 +331,7 @@ static void write_recording(struct recording *r, const char *path, char **argv)
     put_sections(&out, sections);
     FILE *file = fopen(path, "wbe");
     if (file == NULL || fwrite(out.at, 1, out.size, file) != out.size || fclose(file) != 0) {
-        fail("cannot write '%s': %s", path, strerror(errno));
+        fail("cannot write '%s': %m", path);
     }
     for (size_t i = 0; i < 5; i++) {
         free(sections[i].at);

@@ -73,6 +73,37 @@ struct recorder {
     size_t edge_count;
 };
 
+/* The number at `*text` and the sign behind it are passed over. */
+static uint64_t take_number(char **text, int base)
+{
+    uint64_t value = strtoull(*text, text, base);
+    *text += **text != '\0';
+    return value;
+}
+
+/* A line of /proc/PID/maps: start-end rights offset major:minor inode path. */
+static void take_mapping(struct recorder *r, char *line)
+{
+    struct mapping m;
+    line[strcspn(line, "\n")] = '\0';
+    m.start = take_number(&line, 16);
+    m.end = take_number(&line, 16);
+    bool executable = strcspn(line, " ") == 4 && line[2] == 'x';
+    line += strcspn(line, " ");
+    m.offset = take_number(&line, 16);
+    m.major = (unsigned)take_number(&line, 16);
+    m.minor = (unsigned)take_number(&line, 16);
+    m.inode = take_number(&line, 10);
+    m.path = line + strspn(line, " ");
+    if (strcmp(m.path, r->program) == 0) {
+        r->low = m.start < r->low ? m.start : r->low;
+        r->high = m.end > r->high ? m.end : r->high;
+    }
+    if (executable && m.path[0] != '\0' && strcmp(m.path, "[vsyscall]") != 0) {
+        put_mapping(&r->file, &m);
+    }
+}
+
 /* Records the executable mappings that are not yet recorded. */
 static void read_mappings(struct recorder *r)
 {
@@ -82,26 +113,11 @@ static void read_mappings(struct recorder *r)
     snprintf(path, sizeof path, "/proc/%d/maps", (int)r->pid);
     FILE *file = fopen(path, "re");
     while (file != NULL && getline(&line, &room, file) > 0) {
-        struct mapping m;
-        char rights[5];
-        int name = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
-                   &m.end, rights, &m.offset, &m.major, &m.minor, &m.inode, &name) != 7) {
-            continue;
-        }
-        m.path = line + name;
-        if (strcmp(m.path, r->program) == 0) {
-            r->low = m.start < r->low ? m.start : r->low;
-            r->high = m.end > r->high ? m.end : r->high;
-        }
-        if (rights[2] == 'x' && m.path[0] != '\0' && strcmp(m.path, "[vsyscall]") != 0) {
-            put_mapping(&r->file, &m);
-        }
+        take_mapping(r, line);
     }
     free(line);
     if (file != NULL) {
-        fclose(file);
+        (void)fclose(file);
     }
 }
 
@@ -220,7 +236,7 @@ static void start_program(struct recorder *r, char **argv)
     snprintf(path, sizeof path, "/proc/%d/mem", (int)r->pid);
     r->memory = open(path, O_RDWR | O_CLOEXEC);
     if (length <= 0 || r->memory < 0) {
-        fail("cannot look into the program: %s", strerror(errno));
+        fail("cannot look into the program: %m");
     }
     r->program[length] = '\0';
 }
@@ -286,7 +302,7 @@ static bool resume(struct recorder *r, int request)
 {
     if (ptrace((enum __ptrace_request)request, r->pid, NULL, (void *)(intptr_t)r->signal) != 0 ||
         waitpid(r->pid, &r->status, 0) != r->pid) {
-        fail("lost the program: %s", strerror(errno));
+        fail("lost the program: %m");
     }
     r->signal = 0;
     r->ended = !WIFSTOPPED(r->status);
@@ -482,7 +498,7 @@ static void write_truth(struct recorder *r, const char *path)
 {
     FILE *file = fopen(path, "we");
     if (file == NULL) {
-        fail("cannot write '%s': %s", path, strerror(errno));
+        fail("cannot write '%s': %m", path);
     }
     struct edge *edges = r->edges;
     size_t count = 0;
@@ -505,7 +521,7 @@ static void write_truth(struct recorder *r, const char *path)
         }
     }
     if (fclose(file) != 0) {
-        fail("cannot write '%s': %s", path, strerror(errno));
+        fail("cannot write '%s': %m", path);
     }
 }
 
@@ -517,7 +533,7 @@ struct arguments {
     size_t depth;
 };
 
-static void parse(struct arguments *ret, char **argv)
+static bool parse(struct arguments *ret, char **argv)
 {
     *ret = (struct arguments){.period = 211, .depth = 32};
     for (argv++; argv[0] != NULL && argv[0][0] == '-' && argv[1] != NULL; argv += 2) {
@@ -534,19 +550,18 @@ static void parse(struct arguments *ret, char **argv)
         }
     }
     ret->program = argv;
-    if (argv[0] == NULL || argv[0][0] == '-' || ret->output == NULL || ret->period == 0 ||
-        ret->depth == 0 || ret->depth > DEPTH_MAX) {
-        fprintf(stderr, "usage: record_steps [--period N] [--depth N] [--truth FILE] -o FILE "
-                        "PROGRAM [ARGUMENT...]\n");
-        exit(1);
-    }
+    return argv[0] != NULL && argv[0][0] != '-' && ret->output != NULL && ret->period != 0 &&
+           ret->depth != 0 && ret->depth <= DEPTH_MAX;
 }
 
 int main(int argc, char **argv)
 {
     struct arguments arguments;
     (void)argc;
-    parse(&arguments, argv);
+    if (!parse(&arguments, argv)) {
+        fail("usage: record_steps [--period N] [--depth N] [--truth FILE] -o FILE PROGRAM "
+             "[ARGUMENT...]");
+    }
     static struct recorder r;
     r.file.period = arguments.period;
     r.depth = arguments.depth;
