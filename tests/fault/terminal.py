@@ -16,7 +16,7 @@ import unittest
 import program
 
 RECORDS = 32
-SAMPLES = 60000
+SAMPLES = 100000
 ERASE = b"\r\033[K"
 
 
