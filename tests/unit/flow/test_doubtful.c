@@ -85,6 +85,21 @@ static void test_each_jump_by_itself(void **state)
     fc_close(&fc);
 }
 
+/* Two jumps that are never logged: each may be passed, but not both in one run. */
+static void test_both_in_one_run(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record both[] = {{0x401005, FC_OTHER, 0},
+                                                    {FC_OTHER, 0x401000, 0}};
+    struct flow_case fc;
+    fc_open(&fc, TWO_JUMPS, FC_TEXT);
+    fc_sample(&fc, both, 2);
+    fc_build(&fc);
+    assert_int_equal(fc.graph->run_verdicts[BR2_RUN_PASSES_JUMP], 1);
+    assert_int_equal(fc.graph->run_count, 0);
+    fc_close(&fc);
+}
+
 /* A run that ends in the jump does not pass it. */
 static void test_ends_in_the_jump(void **state)
 {
@@ -105,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_each_jump_by_itself),
+        cmocka_unit_test(test_both_in_one_run),
         cmocka_unit_test(test_ends_in_the_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,24 @@ static void test_limit(void **state)
     }
 }
 
+/* A copy alone can be too much. */
+static void test_limit_of_copies(void **state)
+{
+    (void)state;
+    for (size_t limit = 4; limit <= 8; limit += 4) {
+        struct br2pgo_error err = {0};
+        struct br2_spaces *spaces = br2_spaces_new();
+        br2_spaces_limit(spaces, limit);
+        for (uint64_t i = 1; i <= 3; i++) {
+            add(spaces, map(1, 7, 0x1000 * i, 0x1000, "/a"));
+        }
+        add(spaces, fork_of(2, 7, 8));
+        add(spaces, map(3, 8, 0x8000, 0x1000, "/a"));
+        assert_int_equal(br2_spaces_finish(spaces, &err), limit == 4 ? BR2PGO_LIMIT : 0);
+        br2_spaces_free(spaces);
+    }
+}
+
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -432,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_each_mapping),
         cmocka_unit_test(test_many_processes),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit_of_copies),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

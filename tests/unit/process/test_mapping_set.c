@@ -125,6 +125,26 @@ static void test_in_order(void **state)
     }
 }
 
+/* One more, at every place of a full chunk and behind it. */
+static void test_split(void **state)
+{
+    (void)state;
+    static struct model model;
+    for (uint32_t at = 0; at <= 256; at++) {
+        struct br2_mapping_set set = {0};
+        memset(&model, 0, sizeof model);
+        for (uint32_t i = 0; i < 256; i++) {
+            put(&set, &model, 2 * i + 1, 1, i + 1);
+        }
+        assert_int_equal(set.chunk_count, 1);
+        put(&set, &model, 2 * at, 1, 1000);
+        assert_int_equal(set.chunk_count, 2);
+        check(&set, &model);
+        check_form(&set);
+        br2_mapping_set_done(&set);
+    }
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -168,9 +188,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_split),          cmocka_unit_test(test_empty),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
