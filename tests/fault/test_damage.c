@@ -19,7 +19,7 @@
 
 static const char *const outputs[] = {"d.textprof", "d.edges.csv"};
 
-static const char header[] = "image,function,from,to,kind,count,mispredicted,probability\n";
+#define EDGES_HEADER "image,function,from,to,kind,count,mispredicted,probability\n"
 
 /* Whatever the outcome, it is one of these. */
 static void check_outcome(int rc, const struct br2pgo_error *error, const char *what)
@@ -28,7 +28,7 @@ static void check_outcome(int rc, const struct br2pgo_error *error, const char *
         size_t size = 0;
         char *text = fixture_load(outputs[i], &size);
         unlink(outputs[i]);
-        if (rc == 0 && (text == NULL || size <= (i == 1 ? sizeof header - 1 : 0))) {
+        if (rc == 0 && (text == NULL || size <= (i == 1 ? sizeof EDGES_HEADER - 1 : 0))) {
             fail_msg("%s: success without a %s", what, outputs[i]);
         }
         if (rc != 0 && text != NULL) {
