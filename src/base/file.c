@@ -12,6 +12,9 @@
 
 #include "base/mem.h"
 
+/* Bytes that are enough to tell what a file is. */
+#define HEAD_BYTES 65536
+
 static ssize_t read_retrying(int fd, void *bytes, size_t size)
 {
     ssize_t got;
@@ -21,15 +24,18 @@ static ssize_t read_retrying(int fd, void *bytes, size_t size)
     return got;
 }
 
-/* For what cannot be mapped: pipes, /proc files. */
-static int read_all(struct br2_file *file, int fd, const char *path, struct br2pgo_error *err)
+/* For what cannot be mapped: pipes, /proc files. What is not accepted by its first bytes is not
+ * read further: it may have no end. */
+static int read_all(struct br2_file *file, int fd, const char *path, br2_file_accept accept,
+                    struct br2pgo_error *err)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
     size_t capacity = 0;
+    bool judged = accept == NULL;
     for (;;) {
         if (size == capacity) {
-            size_t wanted = capacity != 0 ? capacity * 2 : 65536;
+            size_t wanted = capacity != 0 ? capacity * 2 : HEAD_BYTES;
             uint8_t *grown = br2_realloc_array(bytes, wanted, 1);
             if (grown == NULL) {
                 br2_free(bytes);
@@ -44,10 +50,14 @@ static int read_all(struct br2_file *file, int fd, const char *path, struct br2p
             br2_free(bytes);
             return br2_fail_io(err, "read", path, errnum);
         }
+        size += (size_t)got;
+        if (!judged && (got == 0 || size >= HEAD_BYTES)) {
+            judged = true;
+            got = accept(bytes, size) ? got : 0;
+        }
         if (got == 0) {
             break;
         }
-        size += (size_t)got;
     }
     file->bytes = bytes;
     file->size = size;
@@ -56,7 +66,7 @@ static int read_all(struct br2_file *file, int fd, const char *path, struct br2p
 }
 
 static int map_all(struct br2_file *file, int fd, off_t size, const char *path,
-                   struct br2pgo_error *err)
+                   br2_file_accept accept, struct br2pgo_error *err)
 {
     if ((uintmax_t)size > SIZE_MAX) {
         return br2_fail(err, BR2PGO_LIMIT, "'%s' is too large for this machine's address space",
@@ -64,7 +74,7 @@ static int map_all(struct br2_file *file, int fd, off_t size, const char *path,
     }
     void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
-        return read_all(file, fd, path, err);
+        return read_all(file, fd, path, accept, err);
     }
     file->bytes = bytes;
     file->size = (size_t)size;
@@ -72,7 +82,8 @@ static int map_all(struct br2_file *file, int fd, off_t size, const char *path,
     return 0;
 }
 
-int br2_file_open(struct br2_file *file, const char *path, struct br2pgo_error *err)
+int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accept,
+                  struct br2pgo_error *err)
 {
     *file = (struct br2_file){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -86,9 +97,9 @@ int br2_file_open(struct br2_file *file, const char *path, struct br2pgo_error *
     } else if (S_ISDIR(st.st_mode)) {
         rc = br2_fail_io(err, "read", path, EISDIR);
     } else if (S_ISREG(st.st_mode) && st.st_size > 0) {
-        rc = map_all(file, fd, st.st_size, path, err);
+        rc = map_all(file, fd, st.st_size, path, accept, err);
     } else {
-        rc = read_all(file, fd, path, err);
+        rc = read_all(file, fd, path, accept, err);
     }
     close(fd);
     return rc;
@@ -111,11 +122,21 @@ static void output_clear(struct br2_output *out)
     *out = (struct br2_output){.fd = -1};
 }
 
-/* A new file beside the output, with the permissions any new file gets. */
+bool br2_file_is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* A new file in the output's folder, with the permissions any new file gets. Its name does not grow
+ * with the output's, which may be as long as a name can be. */
 static int create_beside(struct br2_output *out)
 {
+    const char *slash = strrchr(out->path, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - out->path) : 0;
     for (unsigned attempt = 0;; attempt++) {
-        char *name = br2_format("%s.%ld-%u.tmp", out->path, (long)getpid(), attempt);
+        char *name =
+            br2_format("%.*s.br2pgo-%ld-%u.tmp", folder, out->path, (long)getpid(), attempt);
         if (name == NULL) {
             return ENOMEM;
         }
@@ -132,7 +153,8 @@ static int create_beside(struct br2_output *out)
     }
 }
 
-/* `old` is the file that will be replaced, or NULL: its permissions are kept. */
+/* `old` is the file that will be replaced, or NULL: its permissions are kept, but not that it runs
+ * as its owner. */
 static int open_temporary(struct br2_output *out, const struct stat *old, struct br2pgo_error *err)
 {
     int errnum = create_beside(out);
@@ -141,11 +163,13 @@ static int open_temporary(struct br2_output *out, const struct stat *old, struct
     }
     if (errnum != 0) {
         br2_fail_io(err, "create", out->path, errnum);
-        br2_hint(err, "an output is first written beside its final place: its folder must exist "
-                      "and be writable");
+        if (errnum == ENOENT || errnum == EACCES || errnum == EROFS || errnum == ENOTDIR) {
+            br2_hint(err, "an output is first written beside its final place: its folder must "
+                          "exist and be writable");
+        }
         return BR2PGO_IO;
     }
-    if (old != NULL && fchmod(out->fd, old->st_mode & 07777) != 0) {
+    if (old != NULL && fchmod(out->fd, old->st_mode & 0777) != 0) {
         return br2_fail_io(err, "set permissions of", out->path, errno);
     }
     return 0;
@@ -159,6 +183,11 @@ static int open_target(struct br2_output *out, struct br2pgo_error *err)
     }
     struct stat st;
     if (stat(out->path, &st) != 0) {
+        if (lstat(out->path, &st) == 0) {
+            br2_fail(err, BR2PGO_IO, "cannot write '%s': it is a link to nothing", out->path);
+            br2_hint(err, "remove the link, or make what it points to");
+            return BR2PGO_IO;
+        }
         return open_temporary(out, NULL, err);
     }
     if (S_ISDIR(st.st_mode)) {

@@ -17,9 +17,18 @@ struct br2_file {
     bool mapped;
 };
 
-/* Opens `path` for reading as one block of bytes. "-" is not special here.
+/* Whether a file that begins with these bytes (up to 64 KiB of them) is worth reading. */
+typedef bool (*br2_file_accept)(const uint8_t *bytes, size_t size);
+
+/* Opens `path` for reading as one block of bytes. "-" is not special here. Of a pipe or device that
+ * `accept` (may be NULL) turns down, only the beginning is read: it may have no end.
  * Errors: BR2PGO_IO (also for a directory), BR2PGO_NO_MEMORY. */
-int br2_file_open(struct br2_file *file, const char *path, struct br2pgo_error *err);
+int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accept,
+                  struct br2pgo_error *err);
+
+/* Whether `path` names a regular file: for names that a file gives, where a pipe would wait for
+ * ever. */
+bool br2_file_is_regular(const char *path);
 void br2_file_close(struct br2_file *file);
 
 /* An output being made: a temporary file beside `path`, renamed over it by commit. */

@@ -3,13 +3,23 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
+/* Horner's rule over eight bytes at a time, with a secret multiplier. */
 static uint32_t hash_text(const char *text, size_t length)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    const struct br2_hash_key *key = br2_hash_key();
+    uint64_t hash = length * key->words[0];
+    while (length != 0) {
+        uint64_t word = 0;
+        size_t size = length < sizeof word ? length : sizeof word;
+        memcpy(&word, text, size);
+        hash = (hash ^ word) * key->words[1];
+        hash ^= hash >> 32;
+        text += size;
+        length -= size;
     }
-    return (uint32_t)(hash ^ hash >> 32);
+    return (uint32_t)(hash * key->words[2] >> 32);
 }
 
 /* The slot that holds `text`, or the free one where it belongs. */

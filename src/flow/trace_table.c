@@ -3,15 +3,17 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
-static uint64_t mix(uint64_t from, uint64_t to, uint64_t rest)
+/* Multiply-add hashing (Dietzfelbinger et al.): with multipliers that nobody outside knows, no file
+ * can be made whose traces all meet in one slot. The product's high half is the good one. */
+static inline uint64_t mix(const struct br2_hash_key *key, uint64_t from, uint64_t to,
+                           uint64_t rest)
 {
-    /* Two odd multipliers (from the golden ratio and from MurmurHash3's finaliser); the high half
-     * of a product depends on every bit below it. */
-    uint64_t hash = (from ^ rest << 17) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 32 ^ to) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ hash >> 32;
+    uint64_t sum = from * key->words[0] + to * key->words[1] + rest * key->words[2];
+    sum = (sum ^ sum >> 32) * key->words[3];
+    return sum >> 32;
 }
 
 static uint64_t rest_of(const struct br2_trace *trace)
@@ -21,7 +23,7 @@ static uint64_t rest_of(const struct br2_trace *trace)
 
 static uint64_t hash_of(const struct br2_trace *trace)
 {
-    return mix(trace->from, trace->to, rest_of(trace));
+    return mix(br2_hash_key(), trace->from, trace->to, rest_of(trace));
 }
 
 static bool same_trace(const struct br2_trace *a, const struct br2_trace *b)
@@ -122,6 +124,7 @@ struct pending {
 
 struct batch {
     struct br2_trace_table *table;
+    const struct br2_hash_key *key;
     uint32_t space;
     size_t count;
     struct pending items[BATCH];
@@ -150,7 +153,7 @@ static inline void push(struct batch *batch, uint64_t from, uint64_t to, uint32_
     if (batch->count == BATCH) {
         flush(batch);
     }
-    uint64_t hash = mix(from, to, (uint64_t)batch->space << 32 | run);
+    uint64_t hash = mix(batch->key, from, to, (uint64_t)batch->space << 32 | run);
     __builtin_prefetch(&batch->table->slots[(size_t)hash & (batch->table->slot_count - 1)], 1);
     batch->items[batch->count++] = (struct pending){
         .from = from, .to = to, .run = run, .mispredicted = mispredicted, .hash = hash};
@@ -260,6 +263,7 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     struct br2_count_stats *stats = &counting->stats;
     struct batch batch;
     batch.table = counting->traces;
+    batch.key = br2_hash_key();
     batch.space = space;
     batch.count = 0;
     if (!reserve(counting->traces, sample->count)) {

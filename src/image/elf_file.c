@@ -134,12 +134,17 @@ static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err
     return 0;
 }
 
+static bool is_elf(const uint8_t *bytes, size_t size)
+{
+    return size >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
+}
+
 int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
                  struct br2pgo_error *err)
 {
     *elf = (struct br2_elf){0};
     elf_version(EV_CURRENT);
-    int status = br2_file_open(&elf->file, path, err);
+    int status = br2_file_open(&elf->file, path, is_elf, err);
     if (status != 0) {
         return status;
     }

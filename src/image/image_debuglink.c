@@ -78,7 +78,7 @@ static bool matches(const struct br2_image *image, const char *path, const struc
 /* Takes `path` (NULL: out of memory, then there is nothing to try); keeps it when it is the one. */
 static bool try(const struct br2_image *image, char *path, const struct link *link)
 {
-    if (path != NULL && matches(image, path, link)) {
+    if (path != NULL && br2_file_is_regular(path) && matches(image, path, link)) {
         br2_free(image->lookup->path);
         image->lookup->path = path;
         return true;

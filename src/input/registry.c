@@ -20,6 +20,11 @@ static const struct br2_input_format *recognise(const uint8_t *bytes, size_t siz
     return NULL;
 }
 
+static bool is_recording(const uint8_t *bytes, size_t size)
+{
+    return recognise(bytes, size) != NULL;
+}
+
 static int open_file(struct br2_input *input, struct br2pgo_error *err)
 {
     struct stat status;
@@ -27,7 +32,7 @@ static int open_file(struct br2_input *input, struct br2pgo_error *err)
         return br2_input_refuse_directory(input->path, err);
     }
 
-    int rc = br2_file_open(&input->file, input->path, err);
+    int rc = br2_file_open(&input->file, input->path, is_recording, err);
     if (rc) {
         return rc;
     }

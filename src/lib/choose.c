@@ -416,7 +416,14 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
 
 static int open_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = br2_image_open(conversion->image_path, &conversion->image, err);
+    int rc;
+    if (conversion->image_chosen && !br2_file_is_regular(conversion->image_path)) {
+        /* A recording may name anything, also a pipe that nobody writes to. */
+        rc = br2_fail(err, BR2PGO_IO, "cannot open '%s': there is no such file",
+                      conversion->image_path);
+    } else {
+        rc = br2_image_open(conversion->image_path, &conversion->image, err);
+    }
     if (rc != 0 && conversion->image_chosen) {
         br2_hint(err, "that is where the recording says the busiest program lies: give it with "
                       "--binary FILE, or the folder it lies below with --sysroot");

@@ -53,7 +53,7 @@ static bool parse(int argc, char **argv, struct arguments *ret)
 static int read_symbol_list(const char *path, struct br2_profile *profile, struct br2pgo_error *err)
 {
     struct br2_file file;
-    int status = br2_file_open(&file, path, err);
+    int status = br2_file_open(&file, path, NULL, err);
     if (status)
         return status;
     const char *at = (const char *)file.bytes, *end = at + file.size;
@@ -75,7 +75,7 @@ static int read_profile(const struct arguments *arguments, struct br2_profile *p
                         struct br2pgo_error *err)
 {
     struct br2_file file;
-    int status = br2_file_open(&file, arguments->in, err);
+    int status = br2_file_open(&file, arguments->in, NULL, err);
     if (status)
         return status;
     const struct br2_format *format = br2_format_by_content(file.bytes, file.size);

@@ -51,7 +51,7 @@ static void save(const char *name, const char *text)
 static void check_content(const char *name, const char *wanted)
 {
     struct br2_file file;
-    assert_int_equal(br2_file_open(&file, in_folder(name), NULL), 0);
+    assert_int_equal(br2_file_open(&file, in_folder(name), NULL, NULL), 0);
     assert_int_equal(file.size, strlen(wanted));
     assert_memory_equal(file.bytes, wanted, file.size);
     br2_file_close(&file);
@@ -91,7 +91,7 @@ static void test_read(void **state)
     struct br2_file file;
     struct br2pgo_error err = {0};
     save("a", "hello");
-    assert_int_equal(br2_file_open(&file, in_folder("a"), NULL), 0);
+    assert_int_equal(br2_file_open(&file, in_folder("a"), NULL, NULL), 0);
     assert_true(file.mapped);
     assert_int_equal(file.size, 5);
     assert_memory_equal(file.bytes, "hello", 5);
@@ -99,13 +99,13 @@ static void test_read(void **state)
     assert_null(file.bytes);
     br2_file_close(&file);
     save("a", "");
-    assert_int_equal(br2_file_open(&file, in_folder("a"), NULL), 0);
+    assert_int_equal(br2_file_open(&file, in_folder("a"), NULL, NULL), 0);
     assert_int_equal(file.size, 0);
     br2_file_close(&file);
     unlink(path);
-    assert_int_equal(br2_file_open(&file, in_folder("none"), &err), BR2PGO_IO);
+    assert_int_equal(br2_file_open(&file, in_folder("none"), NULL, &err), BR2PGO_IO);
     assert_non_null(strstr(err.message, "cannot open '"));
-    assert_int_equal(br2_file_open(&file, folder, &err), BR2PGO_IO);
+    assert_int_equal(br2_file_open(&file, folder, NULL, &err), BR2PGO_IO);
     assert_non_null(strstr(err.message, "Is a directory"));
 }
 
@@ -118,7 +118,7 @@ static void test_read_pipe(void **state)
     char command[256];
     snprintf(command, sizeof command, "head -c 200000 /dev/zero | tr '\\0' z > '%s' &", path);
     assert_int_equal(system(command), 0);
-    assert_int_equal(br2_file_open(&file, path, NULL), 0);
+    assert_int_equal(br2_file_open(&file, path, NULL, NULL), 0);
     assert_false(file.mapped);
     assert_int_equal(file.size, 200000);
     for (size_t i = 0; i < file.size; i++) {
@@ -129,7 +129,7 @@ static void test_read_pipe(void **state)
     snprintf(command, sizeof command, "head -c 200000 /dev/zero > '%s' 2>/dev/null &", path);
     assert_int_equal(system(command), 0);
     br2_mem_fail_at(2); /* while it grows */
-    int rc = br2_file_open(&file, path, &err);
+    int rc = br2_file_open(&file, path, NULL, &err);
     br2_mem_fail_at(0);
     assert_int_equal(rc, BR2PGO_NO_MEMORY);
     unlink(path);
