@@ -177,6 +177,7 @@ static void test_name(void **state)
                                        "name=/gone/bare\nsample pid=7 : " FIXTURE_HISTORY,
                          "bare"),
                      BR2PGO_USELESS);
+    assert_string_equal(error.message, "no branch record lies in 'bare'");
     assert_int_equal(
         run(FIXTURE_EVENT MMAP "name=/gone/bar\nsample pid=7 : " FIXTURE_HISTORY, "bare"),
         BR2PGO_USELESS);

@@ -384,6 +384,17 @@ static void test_funnel_of_failed_run(void **state)
     assert_int_equal(row(conversion, "samples", "without branch records"), 2);
     check_report(conversion);
     br2pgo_close(conversion);
+
+    /* This one gets as far as the image. */
+    fixture_recording("lossy.data", LOSSY);
+    conversion = ready(NULL, "lossy.data", "useless.prof");
+    assert_int_equal(br2pgo_set_image(conversion, "missing", &last_error), 0);
+    assert_int_equal(br2pgo_run(conversion, &last_error), BR2PGO_IO);
+    count = br2pgo_funnel(conversion, &rows);
+    assert_int_equal(check_funnel(rows, count), 2);
+    assert_int_equal(row(conversion, "branch records", "kept"), 13);
+    check_report(conversion);
+    br2pgo_close(conversion);
 }
 
 static void test_report(void **state)
@@ -410,6 +421,46 @@ static void test_report(void **state)
     json_decref(expected);
     assert_int_equal(json_integer_value(json_object_get(report, "functions")), 2);
     json_decref(report);
+    br2pgo_close(conversion);
+}
+
+static size_t json_allocations;
+static size_t json_failing; /* the one allocation that fails; 0: none */
+
+static void *json_alloc(size_t size)
+{
+    return ++json_allocations == json_failing ? NULL : malloc(size);
+}
+
+/* One missing allocation, not all from there on: it must not leave a report with a hole. */
+static void test_report_without_memory(void **state)
+{
+    (void)state;
+    struct br2pgo_conversion *conversion = ready(NULL, "perf.data", "r.prof");
+    assert_success(br2pgo_run(conversion, &last_error));
+    json_set_alloc_funcs(json_alloc, free);
+    char *whole;
+    json_allocations = 0;
+    assert_success(br2pgo_report_json(conversion, &whole, &last_error));
+    size_t count = json_allocations;
+    assert_in_range(count, 50, 2000);
+    size_t errors = 0;
+    for (json_failing = 1; json_failing <= count; json_failing++) {
+        char *text;
+        json_allocations = 0;
+        int rc = br2pgo_report_json(conversion, &text, &last_error);
+        if (rc == 0) { /* jansson could do without */
+            assert_string_equal(text, whole);
+            br2pgo_free(text);
+        } else {
+            assert_int_equal(rc, BR2PGO_NO_MEMORY);
+            errors++;
+        }
+    }
+    assert_in_range(errors, count / 2, count);
+    br2pgo_free(whole);
+    json_failing = 0;
+    json_set_alloc_funcs(malloc, free);
     br2pgo_close(conversion);
 }
 
@@ -548,6 +599,7 @@ int main(void)
         cmocka_unit_test(test_funnel),
         cmocka_unit_test(test_funnel_of_failed_run),
         cmocka_unit_test(test_report),
+        cmocka_unit_test(test_report_without_memory),
         cmocka_unit_test(test_several_recordings),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_event),

@@ -300,6 +300,42 @@ static void test_order_of_images(void **state)
     free(got);
 }
 
+static size_t json_allocations;
+static size_t json_failing; /* the one allocation that fails; 0: none */
+
+static void *json_alloc(size_t size)
+{
+    return ++json_allocations == json_failing ? NULL : br2_alloc(size);
+}
+
+/* One allocation of jansson's fails, not all from there on. */
+static void test_one_failure(void **state)
+{
+    (void)state;
+    struct br2_buf whole = {0};
+    json_allocations = 0;
+    assert_int_equal(br2_inspect_json(&inspection, &whole, NULL), 0);
+    size_t count = json_allocations;
+    assert_in_range(count, 50, 1000);
+    size_t errors = 0;
+    for (json_failing = 1; json_failing <= count; json_failing++) {
+        struct br2_buf out = {0};
+        json_allocations = 0;
+        int rc = br2_inspect_json(&inspection, &out, NULL);
+        if (rc == 0) { /* jansson could do without */
+            assert_int_equal(out.size, whole.size);
+            assert_memory_equal(out.bytes, whole.bytes, out.size);
+        } else {
+            assert_int_equal(rc, BR2PGO_NO_MEMORY);
+            errors++;
+        }
+        br2_buf_done(&out);
+    }
+    assert_in_range(errors, count / 2, count);
+    br2_buf_done(&whole);
+    json_failing = 0;
+}
+
 /* Every allocation fails in turn, those of jansson too: an error, never a part of the text. */
 static void test_no_memory(void **state)
 {
@@ -347,8 +383,9 @@ int main(void)
         cmocka_unit_test_setup(test_names_that_are_not_utf8, setup),
         cmocka_unit_test_setup(test_names_that_are_not_printable, setup),
         cmocka_unit_test_setup(test_order_of_images, setup),
+        cmocka_unit_test_setup(test_one_failure, setup),
         cmocka_unit_test_setup(test_no_memory, setup),
     };
-    json_set_alloc_funcs(br2_alloc, br2_free);
+    json_set_alloc_funcs(json_alloc, br2_free);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
