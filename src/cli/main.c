@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "cli/commands.h"
@@ -57,8 +59,20 @@ static int run_command(const struct br2_arguments *arguments, struct br2pgo_erro
     return br2_fail(err, BR2PGO_INTERNAL, "unknown command");
 }
 
+/* A standard stream that was closed would lend its number to the next file opened, and what is
+ * meant for the stream would end in that file. Read-only, so that writing to it is an error. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) < 0) {
+            return;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_streams();
     br2_signals_begin();
     struct br2pgo_error err = {0};
     struct br2_arguments arguments;

@@ -2,6 +2,8 @@
 #include "cli/signals.h"
 
 #include <stddef.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP};
 #define INTERRUPTION_COUNT (sizeof interruptions / sizeof *interruptions)
@@ -14,8 +16,22 @@ static void ask_to_stop(int number)
     stop_signal = number;
 }
 
+/* A mapped file was cut short by somebody else. Nothing is being written while files are read, so
+ * there is nothing to tidy up. */
+static void end_by_lost_file(int number)
+{
+    static const char text[] = "br2pgo: error: a file became shorter while it was read\n";
+    (void)number;
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(1);
+}
+
 void br2_signals_begin(void)
 {
+    struct sigaction lost = {.sa_handler = end_by_lost_file};
+    sigemptyset(&lost.sa_mask);
+    sigaction(SIGBUS, &lost, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -158,6 +158,15 @@ static int count_sources(struct br2_recording *recording, struct br2pgo_error *e
     return 0;
 }
 
+/* Each event is a pass over the recording. */
+#define EVENTS_MAX 64
+
+static bool is_counted(const struct br2pgo_conversion *conversion,
+                       const struct br2_event_info *event)
+{
+    return is_wanted(conversion, event) && event->samples != 0 && event->has_branch_stacks;
+}
+
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err)
 {
@@ -165,9 +174,16 @@ int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recordi
     struct sample_user reading = {.conversion = conversion, .recording = recording};
     reading.counting.traces = &recording->live;
     int rc = 0;
+    int counted = 0;
     for (size_t i = 0; rc == 0 && i < info->event_count; i++) {
-        if (is_wanted(conversion, &info->events[i]) && info->events[i].samples != 0 &&
-            info->events[i].has_branch_stacks) {
+        if (!is_counted(conversion, &info->events[i])) {
+            continue;
+        }
+        if (++counted > EVENTS_MAX) {
+            rc = br2_fail(err, BR2PGO_LIMIT, "'%s': more than %d events have branch records",
+                          recording->path, EVENTS_MAX);
+            br2_hint(err, "choose one with --event");
+        } else {
             rc = count_event(&reading, i, err);
         }
     }

@@ -44,16 +44,32 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
 /* Does the code say the same as the records? */
 static int check_graph(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
+    const char *path = conversion->image_path;
     const uint64_t *branches = conversion->graph->branches;
-    uint64_t kept = branches[BR2_BRANCH_KEPT];
-    uint64_t wrong = branches[BR2_BRANCH_NOT_A_BRANCH] + branches[BR2_BRANCH_WRONG_TARGET] +
-                     branches[BR2_BRANCH_INTO_INSN] + branches[BR2_BRANCH_NO_CODE];
-    if ((double)wrong > CONTRADICTIONS_MAX * (double)(kept + wrong) || kept == 0) {
+    unsigned long long kept = branches[BR2_BRANCH_KEPT];
+    unsigned long long unknown = branches[BR2_BRANCH_NO_CODE];
+    unsigned long long wrong = branches[BR2_BRANCH_NOT_A_BRANCH] +
+                               branches[BR2_BRANCH_WRONG_TARGET] + branches[BR2_BRANCH_INTO_INSN];
+    unsigned long long all = kept + unknown + wrong;
+    if (all == 0) {
+        br2_fail(err, BR2PGO_USELESS, "no branch record starts in '%s' and stays out of the kernel",
+                 path);
+        br2_hint(err, "record in user mode, or longer; -v shows what was lost");
+        return BR2PGO_USELESS;
+    }
+    if ((double)unknown > CONTRADICTIONS_MAX * (double)all) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "%llu of %llu branch records in '%s' are in no function that it knows", unknown,
+                 all, path);
+        br2_hint(err, "the file is cut short, or has neither symbols nor call frames: give "
+                      "the complete file with --binary");
+        return BR2PGO_USELESS;
+    }
+    if (kept == 0 || (double)wrong > CONTRADICTIONS_MAX * (double)(kept + wrong)) {
         br2_fail(err, BR2PGO_USELESS,
                  "%llu of %llu branch records in '%s' contradict its code: it is not the file that "
                  "was recorded",
-                 (unsigned long long)wrong, (unsigned long long)(kept + wrong),
-                 conversion->image_path);
+                 wrong + unknown, all, path);
         br2_hint(err, "give the file that ran during the recording with --binary");
         return BR2PGO_USELESS;
     }

@@ -192,8 +192,10 @@ static int add_turn(struct process *process, br2_time time, uint32_t view, struc
 static int check_limit(const struct br2_spaces *spaces, size_t more, struct br2pgo_error *err)
 {
     if (more > spaces->mappings_max - spaces->mapping_count) {
-        return br2_fail(err, BR2PGO_LIMIT, "more than %zu mappings in the recording",
-                        spaces->mappings_max);
+        br2_fail(err, BR2PGO_LIMIT, "the recording maps more than %zu files into its processes",
+                 spaces->mappings_max);
+        br2_hint(err, "record fewer processes at a time");
+        return BR2PGO_LIMIT;
     }
     return 0;
 }
