@@ -580,7 +580,7 @@ static void test_formats(void **state)
             assert_string_equal(same.name, format.name);
         }
     }
-    assert_int_equal(count, 5);
+    assert_in_range(count, 5, 100);
     assert_int_equal(br2pgo_format_info(SIZE_MAX, &format), BR2PGO_INVALID);
     assert_int_equal(br2pgo_format_of("-", NULL, &format, &last_error), BR2PGO_INVALID);
     assert_int_equal(br2pgo_format_of("", NULL, &format, &last_error), BR2PGO_INVALID);
