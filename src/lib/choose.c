@@ -417,10 +417,11 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
 static int open_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     int rc;
-    if (conversion->image_chosen && !br2_file_is_regular(conversion->image_path)) {
+    struct stat st;
+    if (conversion->image_chosen && stat(conversion->image_path, &st) == 0 &&
+        !S_ISREG(st.st_mode)) {
         /* A recording may name anything, also a pipe that nobody writes to. */
-        rc = br2_fail(err, BR2PGO_IO, "cannot open '%s': there is no such file",
-                      conversion->image_path);
+        rc = br2_fail(err, BR2PGO_IO, "'%s' is not a regular file", conversion->image_path);
     } else {
         rc = br2_image_open(conversion->image_path, &conversion->image, err);
     }

@@ -94,7 +94,7 @@ static void test_cut_short(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
-        size_t size;
+        size_t size = 0;
         char what[64];
         char *whole = fixture_load(recordings[i].name, &size);
         assert_in_range(size, 500, 3000);
@@ -123,7 +123,7 @@ static uint64_t next_random(uint64_t *random)
 /* Changes one byte of `path` at a time. */
 static void corrupt(const char *path, bool image, size_t count, uint64_t seed)
 {
-    size_t size;
+    size_t size = 0;
     char what[96];
     char *bytes = fixture_load(path, &size);
     size_t successes = 0;
