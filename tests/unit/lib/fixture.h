@@ -52,6 +52,9 @@ static inline void fixture_save(const char *path, const void *bytes, size_t size
 static inline char *fixture_load(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");
+    if (ret_size != NULL) {
+        *ret_size = 0;
+    }
     if (file == NULL) {
         return NULL;
     }
