@@ -23,6 +23,25 @@ static int check_file(const struct br2_debug *debug, struct br2pgo_error *err)
     return 0;
 }
 
+/* libdw 0.188 takes it for granted that the last string of a string section ends in it. */
+static bool strings_end(const struct br2_debug *debug)
+{
+    static const char *const names[] = {".debug_str", ".debug_line_str"};
+    for (size_t i = 1; i < debug->elf.section_count; i++) {
+        const struct br2_elf_section *section = &debug->elf.sections[i];
+        if (strcmp(section->name, names[0]) != 0 && strcmp(section->name, names[1]) != 0) {
+            continue;
+        }
+        /* Uncompressed by now: dwarf_begin_elf has seen to that. */
+        const Elf_Data *data = elf_getdata(section->scn, NULL);
+        if (data != NULL && data->d_size != 0 && data->d_buf != NULL &&
+            ((const char *)data->d_buf)[data->d_size - 1] != '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int begin(struct br2_debug *debug, struct br2pgo_error *err)
 {
     if (!br2_elf_has_debug_info(&debug->elf)) {
@@ -32,6 +51,13 @@ static int begin(struct br2_debug *debug, struct br2pgo_error *err)
     if (debug->dwarf == NULL) {
         br2_fail(err, BR2PGO_CORRUPT, "'%s': cannot read the debug information: %s", debug->path,
                  dwarf_errmsg(-1));
+        br2_hint(err, "build the program again with -g");
+        return BR2PGO_CORRUPT;
+    }
+    if (!strings_end(debug)) {
+        br2_fail(err, BR2PGO_CORRUPT,
+                 "'%s': a string of the debug information does not end in its section",
+                 debug->path);
         br2_hint(err, "build the program again with -g");
         return BR2PGO_CORRUPT;
     }
