@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Formats br2pgo writes. Each is a constant table of operations; converters/registry.c is the only
- * list. A converter turns one of the two products, the source profile or the edge table of the flow
- * graph, into bytes, and reads those bytes back.
+ * list. A converter turns one of the products, the source profile, the edge table or the block flow
+ * of the flow graph, into bytes, and reads those bytes back.
  */
 #ifndef BR2_CONVERTER_H
 #define BR2_CONVERTER_H
@@ -13,12 +13,14 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "flow/block_flow.h"
 #include "flow/edge_table.h"
 #include "profile/profile.h"
 
 enum br2_product {
     BR2_PRODUCT_PROFILE,
     BR2_PRODUCT_EDGES,
+    BR2_PRODUCT_FLOW,
 };
 
 /* Options a format may honour; one that cannot says so in `capabilities`. */
@@ -55,6 +57,13 @@ struct br2_format {
                        struct br2pgo_error *err);
     int (*read_edges)(const uint8_t *bytes, size_t size, struct br2_edge_table *table,
                       struct br2pgo_error *err);
+
+    /* For BR2_PRODUCT_FLOW. check_flow reads what was written; `text` says where it is not what the
+     * flow says, "" where it is. */
+    int (*write_flow)(const struct br2_block_flow *flow, struct br2_buf *out,
+                      struct br2pgo_error *err);
+    int (*check_flow)(const uint8_t *bytes, size_t size, const struct br2_block_flow *flow,
+                      char *text, size_t text_size, struct br2pgo_error *err);
 };
 
 /* All formats, NULL-terminated. */
@@ -72,5 +81,7 @@ int br2_format_encode_profile(const struct br2_format *format, const struct br2_
                               struct br2pgo_error *err);
 int br2_format_encode_edges(const struct br2_format *format, const struct br2_edge_table *table,
                             struct br2_buf *out, struct br2pgo_error *err);
+int br2_format_encode_flow(const struct br2_format *format, const struct br2_block_flow *flow,
+                           struct br2_buf *out, struct br2pgo_error *err);
 
 #endif

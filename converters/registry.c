@@ -2,14 +2,20 @@
 /* The list of formats. */
 #include <string.h>
 
+#include "converters/bolt/bolt.h"
 #include "converters/converter.h"
 #include "converters/llvm/llvm.h"
 #include "converters/table/table.h"
 
 /* By content the first whose probe agrees is taken: magic numbers before text. */
 const struct br2_format *const br2_formats[] = {
-    &br2_format_llvm_extbinary, &br2_format_llvm_binary, &br2_format_edges_csv,
-    &br2_format_edges_json,     &br2_format_llvm_text,   NULL,
+    &br2_format_llvm_extbinary,
+    &br2_format_llvm_binary,
+    &br2_format_edges_csv,
+    &br2_format_edges_json,
+    &br2_format_fdata,
+    &br2_format_llvm_text,
+    NULL,
 };
 
 const struct br2_format *br2_format_by_name(const char *name)
@@ -168,4 +174,24 @@ int br2_format_encode_edges(const struct br2_format *format, const struct br2_ed
     }
     br2_edge_table_done(&read);
     return status;
+}
+
+int br2_format_encode_flow(const struct br2_format *format, const struct br2_block_flow *flow,
+                           struct br2_buf *out, struct br2pgo_error *err)
+{
+    size_t start = out->size;
+    char text[512];
+    int status = format->write_flow(flow, out, err);
+    if (status) {
+        return status;
+    }
+    if (out->failed) {
+        return br2_fail_memory(err);
+    }
+    status = format->check_flow(written_since(out, start), out->size - start, flow, text,
+                                sizeof text, err);
+    if (status && status != BR2PGO_NO_MEMORY) {
+        return fail_read_back(format, "it cannot be read back", err);
+    }
+    return status || text[0] == '\0' ? status : fail_read_back(format, text, err);
 }

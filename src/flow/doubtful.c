@@ -14,8 +14,8 @@
  * 1 in 7000 records. */
 #define PASSED_SHARE_MIN 0.01
 
-int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_judged_run *run,
-                   uint64_t count, struct br2pgo_error *err)
+int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_flow_run *run,
+                   const struct br2_insn *passes, struct br2pgo_error *err)
 {
     if (!br2_grow(&builder->doubtful, &builder->doubtful_capacity, builder->doubtful_count,
                   sizeof *builder->doubtful)) {
@@ -24,9 +24,10 @@ int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_judged_run
     builder->doubtful[builder->doubtful_count++] = (struct br2_doubtful_run){
         .start = run->start,
         .end = run->end,
-        .jump = run->passes->address,
-        .next = run->passes->address + run->passes->size,
-        .count = count,
+        .jump = passes->address,
+        .next = passes->address + passes->size,
+        .count = run->count,
+        .resumed = run->resumed,
     };
     return 0;
 }
@@ -78,7 +79,11 @@ static int settle(struct br2_flow_builder *builder, const struct br2_doubtful_ru
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = br2_flow_add_run(builder, runs[i].start, runs[i].end, runs[i].count, err);
+        struct br2_flow_run run = {.start = runs[i].start,
+                                   .end = runs[i].end,
+                                   .count = runs[i].count,
+                                   .resumed = runs[i].resumed};
+        rc = br2_flow_add_run(builder, &run, err);
     }
     return rc;
 }

@@ -80,7 +80,7 @@ int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2
 {
     *ret = (struct br2_spot){.function = BR2_NO_FUNCTION, .insn = SIZE_MAX};
     const struct br2_code_range *range = br2_image_range_at(builder->image, address);
-    if (range == NULL) {
+    if (range == NULL || range->end - range->start > BR2_RANGE_BYTES_MAX) {
         return 0;
     }
     uint32_t *known = &builder->function_of_range[range - builder->ranges];
@@ -95,15 +95,14 @@ int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2
     return 0;
 }
 
-int br2_flow_add_run(struct br2_flow_builder *builder, uint64_t start, uint64_t end, uint64_t count,
+int br2_flow_add_run(struct br2_flow_builder *builder, const struct br2_flow_run *run,
                      struct br2pgo_error *err)
 {
     struct br2_flow_graph *graph = builder->graph;
     if (!br2_grow(&graph->runs, &builder->run_capacity, graph->run_count, sizeof *graph->runs)) {
         return br2_fail_memory(err);
     }
-    graph->runs[graph->run_count++] =
-        (struct br2_flow_run){.start = start, .end = end, .count = count};
+    graph->runs[graph->run_count++] = *run;
     return 0;
 }
 
@@ -181,6 +180,23 @@ static uint64_t records_of(struct br2_flow_graph *graph, const struct br2_trace 
     return trace->count;
 }
 
+static int add_judged_run(struct br2_flow_builder *builder, const struct br2_judged_branch *branch,
+                          const struct br2_judged_run *judged, uint64_t count,
+                          struct br2pgo_error *err)
+{
+    struct br2_flow_run run = {.start = judged->start, .end = judged->end, .count = count};
+    struct br2_spot target;
+    int rc = br2_flow_find(builder, judged->start, &target, err);
+    if (rc != 0) {
+        return rc;
+    }
+    bool sound = branch->verdict == BR2_BRANCH_KEPT || branch->verdict == BR2_BRANCH_ENTERS;
+    bool inside = branch->source.function == target.function && branch->kind != BR2_EDGE_RETURN;
+    run.resumed = sound && !inside ? count : 0;
+    return judged->passes != NULL ? br2_flow_doubt(builder, &run, judged->passes, err)
+                                  : br2_flow_add_run(builder, &run, err);
+}
+
 static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *trace,
                       struct br2pgo_error *err)
 {
@@ -201,8 +217,7 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
         graph->run_verdicts[run.verdict] += counts ? trace->count : 0;
     }
     if (rc == 0 && trace->run != BR2_RUN_NONE && run.verdict == BR2_RUN_KEPT) {
-        rc = run.passes != NULL ? br2_flow_doubt(builder, &run, trace->count, err)
-                                : br2_flow_add_run(builder, run.start, run.end, trace->count, err);
+        rc = add_judged_run(builder, &branch, &run, trace->count, err);
     }
     uint64_t records = records_of(graph, trace, &run);
     graph->branches[branch.verdict] += records;
@@ -339,6 +354,7 @@ static void merge_runs(struct br2_flow_graph *graph)
     for (size_t i = 0; i < graph->run_count; i++) {
         if (kept != 0 && compare_runs(&graph->runs[kept - 1], &graph->runs[i]) == 0) {
             graph->runs[kept - 1].count += graph->runs[i].count;
+            graph->runs[kept - 1].resumed += graph->runs[i].resumed;
         } else {
             graph->runs[kept++] = graph->runs[i];
         }

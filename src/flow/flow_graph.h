@@ -18,6 +18,9 @@
 
 #define BR2_NO_FUNCTION UINT32_MAX
 
+/* The longest code range that is decoded: a range of more is a lie of the file's. */
+#define BR2_RANGE_BYTES_MAX ((uint64_t)16 * 1024 * 1024)
+
 /* What becomes of a branch record. Kept ones first, then the reasons for losing one, in the order
  * in which they are tested. */
 enum br2_branch_verdict {
@@ -57,6 +60,7 @@ struct br2_flow_run {
     uint64_t end;   /* of the last */
     uint32_t function;
     uint64_t count;
+    uint64_t resumed; /* of `count`: behind a return, or a branch from outside the function */
 };
 
 struct br2_flow_edge {

@@ -18,6 +18,7 @@ struct br2_doubtful_run {
     uint64_t jump; /* address of the indirect jump */
     uint64_t next; /* of the instruction behind it */
     uint64_t count;
+    uint64_t resumed;
 };
 
 struct br2_flow_builder {
@@ -77,12 +78,12 @@ struct br2_judged_run {
 int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint64_t length,
                   struct br2_judged_run *ret, struct br2pgo_error *err);
 
-int br2_flow_add_run(struct br2_flow_builder *builder, uint64_t start, uint64_t end, uint64_t count,
+int br2_flow_add_run(struct br2_flow_builder *builder, const struct br2_flow_run *run,
                      struct br2pgo_error *err);
 
-/* Keeps the run in doubt for br2_settle_doubtful. */
-int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_judged_run *run,
-                   uint64_t count, struct br2pgo_error *err);
+/* Keeps the run in doubt, it passes this indirect jump, for br2_settle_doubtful. */
+int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_flow_run *run,
+                   const struct br2_insn *passes, struct br2pgo_error *err);
 /* Decides over all runs in doubt. The graph's edges are sorted and merged. */
 int br2_settle_doubtful(struct br2_flow_builder *builder, struct br2pgo_error *err);
 

@@ -28,6 +28,7 @@ struct br2_insn {
     uint8_t size;
     uint8_t kind;     /* enum br2_insn_kind */
     uint8_t compares; /* cmp or test: AMD reports a fused pair at this one instead of the branch */
+    uint8_t prefixes; /* leading bytes that LLVM takes for instructions of their own, mostly 0 */
 };
 
 struct br2_code {

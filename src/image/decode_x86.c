@@ -85,7 +85,7 @@ static bool is_legacy_prefix(uint8_t byte)
 /* Length of the instruction, 0 when it is none. LLVM takes some prefixes for instructions of their
  * own; a processor does not. */
 static size_t length_of(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
-                        uint64_t address)
+                        uint64_t address, uint8_t *ret_prefixes)
 {
     char text[128];
     uint8_t copy[MAX_LENGTH];
@@ -99,6 +99,7 @@ static size_t length_of(struct br2_x86_decoder *decoder, const uint8_t *bytes, s
         }
         at += length;
         if (!is_legacy_prefix(copy[at - 1]) || length != 1) {
+            *ret_prefixes = (uint8_t)(at - length);
             return at;
         }
     }
@@ -266,7 +267,9 @@ static bool compares(const struct parts *p)
 void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
                     struct br2_insn *ret)
 {
-    struct parts p = {.bytes = bytes, .length = length_of(decoder, bytes, size, ret->address)};
+    uint8_t prefixes = 0;
+    struct parts p = {.bytes = bytes,
+                      .length = length_of(decoder, bytes, size, ret->address, &prefixes)};
     if (p.length == 0) {
         return;
     }
@@ -278,6 +281,7 @@ void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_
     ret->size = (uint8_t)p.length;
     ret->kind = (uint8_t)kind;
     ret->compares = compares(&p);
+    ret->prefixes = prefixes;
     if (kind == BR2_INSN_COND || kind == BR2_INSN_JUMP || kind == BR2_INSN_CALL) {
         ret->target = target_of(&p, ret->address);
     }

@@ -306,6 +306,11 @@ bool br2_image_has_symbol(const struct br2_image *image, const char *name)
     return br2_elf_has_symbol(&image->elf, name);
 }
 
+bool br2_image_has_section(const struct br2_image *image, const char *name)
+{
+    return br2_elf_section(&image->elf, name) != NULL;
+}
+
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret)
 {
     *ret = image->segments;

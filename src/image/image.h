@@ -59,6 +59,9 @@ bool br2_image_has_symbols(const struct br2_image *image); /* .symtab or .dynsym
 /* Whether a defined symbol (of any type) has this name. */
 bool br2_image_has_symbol(const struct br2_image *image, const char *name);
 
+/* Whether the file has a section of this name. */
+bool br2_image_has_section(const struct br2_image *image, const char *name);
+
 /* Executable segments, sorted by address. */
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret);
 

@@ -106,6 +106,7 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
         br2_free(conversion->notes[i].text);
     }
     br2_edge_table_done(&conversion->edges);
+    br2_block_flow_done(&conversion->block_flow);
     br2_profile_free(conversion->profile);
     br2_debug_close(conversion->debug);
     br2_flow_graph_free(conversion->graph);

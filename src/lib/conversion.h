@@ -57,6 +57,7 @@ struct br2pgo_conversion {
     struct br2_profile *profile;
     struct br2_build_stats build_stats;
     struct br2_edge_table edges;
+    struct br2_block_flow block_flow;
     bool has_run;
     bool complete; /* it ran to its end: there is something to write */
     struct br2_note *notes;
@@ -88,6 +89,10 @@ void br2_recording_done(struct br2_recording *recording);
 
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* block_flow.c: makes the block flow of the graph; refuses an image that llvm-bolt does not take.
+ */
+int br2_make_block_flow(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* output.c: no output may replace a file that is read, or another output. */
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);

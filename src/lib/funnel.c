@@ -7,6 +7,7 @@
 #define STAGE_RECORDS    "branch records"
 #define STAGE_RUNS       "straight runs"
 #define STAGE_EXECUTIONS "instructions"
+#define STAGE_BLOCKS     "block edges"
 
 static void add_row(struct br2pgo_conversion *conversion, const char *stage, const char *reason,
                     uint64_t count, uint64_t whole)
@@ -110,6 +111,21 @@ static void add_executions(struct br2pgo_conversion *conversion)
     add_row(conversion, STAGE_EXECUTIONS, "kept", stats->kept, in);
 }
 
+/* Branch records and fall-throughs, for formats in terms of basic blocks. */
+static void add_blocks(struct br2pgo_conversion *conversion)
+{
+    const uint64_t *verdicts = conversion->block_flow.verdicts;
+    uint64_t in = 0;
+    for (size_t i = 0; i < BR2_BLOCK_VERDICTS; i++) {
+        in += verdicts[i];
+    }
+    add_row(conversion, STAGE_BLOCKS, "in", in, in);
+    for (size_t i = BR2_BLOCK_KEPT + 1; i < BR2_BLOCK_VERDICTS; i++) {
+        add_loss(conversion, STAGE_BLOCKS, br2_block_verdict_names[i], verdicts[i], in);
+    }
+    add_row(conversion, STAGE_BLOCKS, "kept", verdicts[BR2_BLOCK_KEPT], in);
+}
+
 void br2_make_funnel(struct br2pgo_conversion *conversion)
 {
     conversion->funnel_count = 0;
@@ -120,6 +136,9 @@ void br2_make_funnel(struct br2pgo_conversion *conversion)
     }
     if (conversion->debug != NULL) {
         add_executions(conversion);
+    }
+    if (conversion->block_flow.edge_count != 0) {
+        add_blocks(conversion);
     }
 }
 

@@ -86,6 +86,11 @@ static bool needs(const struct br2pgo_conversion *conversion, enum br2_product p
     return false;
 }
 
+static bool needs_debug(const struct br2pgo_conversion *conversion)
+{
+    return needs(conversion, BR2_PRODUCT_PROFILE);
+}
+
 static int refuse_debug(const struct br2pgo_conversion *conversion, const char *what,
                         const char *hint, struct br2pgo_error *err)
 {
@@ -195,9 +200,21 @@ static const char *name_of_image(const struct br2pgo_conversion *conversion)
     return slash != NULL ? slash + 1 : conversion->image_path;
 }
 
+/* An option that nothing comes of is a mistake somewhere. */
+static int check_options(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    if (conversion->options.debug_binary != NULL && !needs_debug(conversion)) {
+        br2_fail(err, BR2PGO_INVALID, "no output needs the debug information of '%s'",
+                 conversion->options.debug_binary);
+        br2_hint(err, "profiles for compilers do, edge tables do not: see the formats in --help");
+        return BR2PGO_INVALID;
+    }
+    return br2_check_outputs(conversion, err);
+}
+
 static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = br2_check_outputs(conversion, err);
+    int rc = check_options(conversion, err);
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         rc = br2_recording_read(conversion, &conversion->recordings[i], err);
     }
@@ -216,9 +233,12 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
     if (rc == 0) {
         rc = check_graph(conversion, err);
     }
-    if (rc == 0 && needs(conversion, BR2_PRODUCT_PROFILE)) {
+    if (rc == 0 && needs_debug(conversion)) {
         rc = br2_progress(conversion, "reading debug information", 0, 1, err);
         rc = rc != 0 ? rc : build_profile(conversion, err);
+    }
+    if (rc == 0 && needs(conversion, BR2_PRODUCT_FLOW)) {
+        rc = br2_make_block_flow(conversion, err);
     }
     if (rc == 0 && needs(conversion, BR2_PRODUCT_EDGES)) {
         rc = br2_flow_graph_edges(conversion->graph, name_of_image(conversion), &conversion->edges,

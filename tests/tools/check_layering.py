@@ -18,7 +18,7 @@ ALLOWED = {
     "flow": ["base", "input", "process", "image"],
     "profile": ["base", "image/debug.h", "flow"],
     "report": ["base", "input", "process", "image", "flow", "profile"],
-    "converters": ["base", "profile", "flow/edge_table.h"],
+    "converters": ["base", "profile", "flow/edge_table.h", "flow/block_flow.h"],
     "lib": ["base", "input", "process", "image", "flow", "profile", "report", "converters"],
     "cli": ["base"],
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "converters/bolt/bolt.h"
 #include "converters/table/table.h"
 #include "golden.h"
 #include "support.h"
@@ -22,9 +23,12 @@ static void every_format_is_complete(void **state)
         if (format->product == BR2_PRODUCT_PROFILE) {
             assert_non_null(format->write_profile);
             assert_non_null(format->read_profile);
-        } else {
+        } else if (format->product == BR2_PRODUCT_EDGES) {
             assert_non_null(format->write_edges);
             assert_non_null(format->read_edges);
+        } else {
+            assert_non_null(format->write_flow);
+            assert_non_null(format->check_flow);
         }
         for (size_t k = 0; format->suffixes[k]; k++) {
             assert_int_equal(format->suffixes[k][0], '.');
@@ -42,6 +46,7 @@ static void suffixes_decide(void **state)
     assert_ptr_equal(br2_format_by_suffix("b.binprof"), &br2_format_llvm_binary);
     assert_ptr_equal(br2_format_by_suffix("x.prof.edges.csv"), &br2_format_edges_csv);
     assert_ptr_equal(br2_format_by_suffix("x.edges.json"), &br2_format_edges_json);
+    assert_ptr_equal(br2_format_by_suffix("app.fdata"), &br2_format_fdata);
     assert_null(br2_format_by_suffix("prof"));
     assert_null(br2_format_by_suffix("a.prof/b"));
     assert_null(br2_format_by_suffix(""));
@@ -62,6 +67,9 @@ static void content_decides(void **state)
     assert_ptr_equal(by_text("{\"version\":1,\"edges\":[]}"), &br2_format_edges_json);
     assert_ptr_equal(by_text("image,function,from,to,kind,count,mispredicted,probability\n"),
                      &br2_format_edges_csv);
+    assert_ptr_equal(by_text("1 main 1a 1 f 0 0 7\n"), &br2_format_fdata);
+    assert_ptr_equal(by_text("no_lbr cycles:u:\n1 main 1a 7\n"), &br2_format_fdata);
+    assert_null(by_text("1 main 1a 1 f 0 0\n"));
     assert_null(by_text(""));
     assert_null(by_text("{\"version\":1}"));
     assert_null(by_text("hello: world\n"));

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "flow/block_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "flow/blocks.h"
+#include "flow/flow_graph.h"
+#include "image/jump_tables.h"
+#include "image/symbol_names.h"
+
+const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
+    [BR2_BLOCK_KEPT] = "kept",
+    [BR2_BLOCK_RETURN] = "returns, not needed",
+    [BR2_BLOCK_RESUMES] = "kernel back to an entry",
+    [BR2_BLOCK_NO_NAME] = "in code without a name",
+    [BR2_BLOCK_NO_ENTRY] = "indirect, to no function's entry",
+    [BR2_BLOCK_NO_TARGET] = "indirect, to no target of its table",
+    [BR2_BLOCK_INNER_CALL] = "calls into its own function",
+};
+
+struct builder {
+    const struct br2_flow_graph *graph;
+    struct br2_block_flow *flow;
+    struct br2_jump_tables *tables;
+    struct br2_symbol_names symbols;
+    struct br2_addresses entries; /* where code of one function jumps into another */
+    /* Of the function in hand: */
+    uint32_t number;
+    const struct br2_flow_function *function;
+    struct br2_addresses targets;
+    struct br2_addresses inner; /* entries inside it */
+    struct br2_blocks blocks;
+    uint64_t *passed; /* owned; per block: runs that went on to the next one */
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct br2_block_edge *a = left;
+    const struct br2_block_edge *b = right;
+    int order = compare_u64(a->from, b->from);
+    order = order != 0 ? order : compare_u64(a->to, b->to);
+    return order != 0 ? order : compare_u64(a->fall_through, b->fall_through);
+}
+
+static bool is_direct(enum br2_edge_kind kind)
+{
+    return kind == BR2_EDGE_COND || kind == BR2_EDGE_JUMP || kind == BR2_EDGE_CALL;
+}
+
+/* Finds the places inside functions that other functions go to. */
+static int find_entries(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        const struct br2_flow_edge *edge = &graph->edges[i];
+        if (is_direct(edge->kind) && edge->from != 0 && edge->to_function != BR2_NO_FUNCTION &&
+            edge->from_function != edge->to_function &&
+            !br2_addresses_add(&builder->entries, edge->to)) {
+            return br2_fail_memory(err);
+        }
+    }
+    br2_addresses_sort(&builder->entries);
+    return 0;
+}
+
+/* The text that a PLT stub's range has behind the name of what it leads to; NULL: no stub with a
+ * name. */
+static const char *end_of_stub_name(const struct br2_code_range *range)
+{
+    size_t length = strlen(range->name);
+    bool named = length > 4 && strcmp(range->name + length - 4, "@plt") == 0;
+    return range->plt && named ? range->name + length - 4 : NULL;
+}
+
+static int name_function(struct builder *builder, size_t index, struct br2pgo_error *err)
+{
+    const struct br2_code_range *range = builder->graph->functions[index].range;
+    const struct br2_symbol_name *symbol = br2_symbol_names_at(&builder->symbols, range->start);
+    struct br2_block_function *function = &builder->flow->functions[index];
+    const char *name = "";
+    size_t length = 0;
+    if (symbol != NULL) {
+        name = symbol->name;
+        length = strlen(name);
+        function->local = symbol->local;
+    } else if (range->plt && end_of_stub_name(range) != NULL) {
+        name = range->name;
+        length = (size_t)(end_of_stub_name(range) - name);
+        function->plt = true;
+    }
+    function->start = range->start;
+    function->name = br2_strings_add(&builder->flow->names, name, length);
+    return function->name != BR2_NO_STRING ? 0 : br2_fail_memory(err);
+}
+
+static int name_functions(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    struct br2_block_flow *flow = builder->flow;
+    flow->functions = br2_calloc(graph->function_count, sizeof *flow->functions);
+    if (flow->functions == NULL) {
+        return br2_fail_memory(err);
+    }
+    flow->function_count = graph->function_count;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < graph->function_count; i++) {
+        rc = name_function(builder, i, err);
+    }
+    return rc;
+}
+
+static bool is_stub_without_name(const struct builder *builder, uint32_t number)
+{
+    return builder->graph->functions[number].range->plt &&
+           br2_symbol_names_at(&builder->symbols, builder->flow->functions[number].start) == NULL &&
+           !builder->flow->functions[number].plt;
+}
+
+/* The function's number where it has a name for others, else BR2_OUTSIDE. */
+static uint32_t known_function(const struct builder *builder, uint32_t number)
+{
+    bool known = number != BR2_NO_FUNCTION && !is_stub_without_name(builder, number);
+    return known ? number : BR2_OUTSIDE;
+}
+
+static int add_edge(struct builder *builder, const struct br2_block_edge *edge,
+                    struct br2pgo_error *err)
+{
+    struct br2_block_flow *flow = builder->flow;
+    if (!br2_grow(&flow->edges, &flow->edge_capacity, flow->edge_count, sizeof *flow->edges)) {
+        return br2_fail_memory(err);
+    }
+    flow->edges[flow->edge_count++] = *edge;
+    return 0;
+}
+
+static bool has_entry(const struct builder *builder, const struct br2_flow_edge *edge)
+{
+    return edge->to_function == BR2_NO_FUNCTION ||
+           edge->to == builder->graph->functions[edge->to_function].range->start;
+}
+
+/* Whether an indirect jump of the function in hand may go there. */
+static bool is_jump_target(const struct builder *builder, uint64_t address)
+{
+    return br2_addresses_have(&builder->targets, address) ||
+           br2_jump_tables_in_data(builder->tables, address);
+}
+
+static enum br2_block_verdict judge_edge(const struct builder *builder,
+                                         const struct br2_flow_edge *edge)
+{
+    bool own = edge->from_function == edge->to_function && edge->to != 0;
+    if (edge->from == 0) {
+        bool back = edge->kind == BR2_EDGE_RETURN && has_entry(builder, edge);
+        return back ? BR2_BLOCK_RESUMES : BR2_BLOCK_KEPT;
+    }
+    switch (edge->kind) {
+    case BR2_EDGE_RETURN:
+        return BR2_BLOCK_RETURN;
+    case BR2_EDGE_CALL:
+        return own && !has_entry(builder, edge) ? BR2_BLOCK_INNER_CALL : BR2_BLOCK_KEPT;
+    case BR2_EDGE_INDIRECT_CALL:
+        return has_entry(builder, edge) ? BR2_BLOCK_KEPT : BR2_BLOCK_NO_ENTRY;
+    case BR2_EDGE_INDIRECT_JUMP:
+        if (has_entry(builder, edge)) {
+            return BR2_BLOCK_KEPT;
+        }
+        if (!own) {
+            return BR2_BLOCK_NO_ENTRY;
+        }
+        return is_jump_target(builder, edge->to) ? BR2_BLOCK_KEPT : BR2_BLOCK_NO_TARGET;
+    case BR2_EDGE_COND:
+    case BR2_EDGE_JUMP:
+    case BR2_EDGE_FALLTHROUGH:
+    case BR2_EDGE_KINDS:
+        break;
+    }
+    return BR2_BLOCK_KEPT;
+}
+
+static int take_edge(struct builder *builder, const struct br2_flow_edge *edge,
+                     struct br2pgo_error *err)
+{
+    enum br2_block_verdict verdict = judge_edge(builder, edge);
+    struct br2_block_edge taken = {
+        .from_function = known_function(builder, edge->from_function),
+        .to_function = known_function(builder, edge->to_function),
+        .count = edge->count,
+        .mispredicted = edge->mispredicted,
+    };
+    taken.from = taken.from_function != BR2_OUTSIDE ? edge->from : 0;
+    taken.to = taken.to_function != BR2_OUTSIDE ? edge->to : 0;
+    if (verdict == BR2_BLOCK_KEPT && taken.from == 0 && taken.to == 0) {
+        verdict = BR2_BLOCK_NO_NAME;
+    }
+    builder->flow->verdicts[verdict] += edge->count;
+    return verdict == BR2_BLOCK_KEPT ? add_edge(builder, &taken, err) : 0;
+}
+
+/* Whether control that reaches the end of a block may go on to the next one. */
+static bool goes_on(const struct builder *builder, const struct br2_insn *last)
+{
+    uint64_t next = last->address + last->size;
+    switch ((enum br2_insn_kind)last->kind) {
+    case BR2_INSN_JUMP:
+        return last->target == next;
+    case BR2_INSN_INDIRECT_JUMP:
+        return is_jump_target(builder, next);
+    case BR2_INSN_RETURN:
+    case BR2_INSN_STOP:
+    case BR2_INSN_INVALID:
+        return false;
+    case BR2_INSN_PLAIN:
+    case BR2_INSN_COND:
+    case BR2_INSN_CALL:
+    case BR2_INSN_INDIRECT_CALL:
+    case BR2_INSN_SYSCALL:
+        break;
+    }
+    return true;
+}
+
+/*
+ * A run that starts behind a call, and was not got to from inside the function, goes on from the
+ * call: the way from the call's block to this one was taken too.
+ */
+static bool continues_call(const struct builder *builder, size_t first)
+{
+    const struct br2_code *code = &builder->function->code;
+    size_t block = builder->blocks.block_of[first];
+    if (block == 0 || builder->blocks.starts[block] != first ||
+        br2_addresses_have(&builder->inner, code->insns[first].address)) {
+        return false;
+    }
+    enum br2_insn_kind last = br2_block_last(&builder->blocks, code, block - 1)->kind;
+    return last == BR2_INSN_CALL || last == BR2_INSN_INDIRECT_CALL;
+}
+
+/* Counts the ends of blocks that a run of the function went over. */
+static void take_run(struct builder *builder, const struct br2_flow_run *run)
+{
+    const struct br2_code *code = &builder->function->code;
+    size_t first = br2_code_find(code, run->start);
+    size_t last = br2_code_find(code, run->end);
+    size_t end = builder->blocks.block_of[last];
+    for (size_t block = builder->blocks.block_of[first]; block < end; block++) {
+        builder->passed[block] += run->count;
+    }
+    if (run->resumed != 0 && continues_call(builder, first)) {
+        builder->passed[builder->blocks.block_of[first] - 1] += run->resumed;
+    }
+}
+
+static int add_fall_throughs(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_code *code = &builder->function->code;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i + 1 < builder->blocks.count; i++) {
+        const struct br2_insn *last = br2_block_last(&builder->blocks, code, i);
+        if (builder->passed[i] == 0) {
+            continue;
+        }
+        if (!goes_on(builder, last)) {
+            builder->flow->verdicts[BR2_BLOCK_NO_TARGET] += builder->passed[i];
+            continue;
+        }
+        struct br2_block_edge edge = {
+            .from = last->address + last->prefixes,
+            .to = last->address + last->size,
+            .from_function = builder->number,
+            .to_function = builder->number,
+            .count = builder->passed[i],
+            .fall_through = true,
+        };
+        builder->flow->verdicts[BR2_BLOCK_KEPT] += edge.count;
+        rc = add_edge(builder, &edge, err);
+    }
+    return rc;
+}
+
+/* The entries inside the function: its inner symbols, and where other code goes into it. */
+static int find_inner(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_code *code = &builder->function->code;
+    const struct br2_symbol_names *symbols = &builder->symbols;
+    builder->inner.count = 0;
+    bool ok = true;
+    size_t at = br2_symbol_names_from(symbols, code->start + 1);
+    for (; ok && at < symbols->count && symbols->items[at].address < code->end; at++) {
+        ok = br2_addresses_add(&builder->inner, symbols->items[at].address);
+    }
+    at = br2_addresses_from(&builder->entries, code->start + 1);
+    for (; ok && at < builder->entries.count && builder->entries.items[at] < code->end; at++) {
+        ok = br2_addresses_add(&builder->inner, builder->entries.items[at]);
+    }
+    br2_addresses_sort(&builder->inner);
+    return ok ? 0 : br2_fail_memory(err);
+}
+
+/* Prepares what depends on the function's code. */
+static int begin_function(struct builder *builder, uint32_t number, struct br2pgo_error *err)
+{
+    builder->number = number;
+    builder->function = &builder->graph->functions[number];
+    const struct br2_code *code = &builder->function->code;
+    int rc = br2_jump_tables_targets(builder->tables, code, &builder->targets, err);
+    rc = rc != 0 ? rc : find_inner(builder, err);
+    rc = rc != 0 ? rc
+                 : br2_blocks_find(code, &builder->targets, &builder->inner, &builder->blocks, err);
+    if (rc == 0) {
+        builder->passed = br2_calloc(builder->blocks.count + 1, sizeof *builder->passed);
+        rc = builder->passed != NULL ? 0 : br2_fail_memory(err);
+    }
+    return rc;
+}
+
+static void end_function(struct builder *builder)
+{
+    br2_blocks_done(&builder->blocks);
+    br2_free(builder->passed);
+    builder->passed = NULL;
+}
+
+/* Runs and edges are sorted by address like the functions: both are walked along with them. */
+static int take_function(struct builder *builder, uint32_t number, size_t *run, size_t *edge,
+                         struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    int rc = begin_function(builder, number, err);
+    for (; rc == 0 && *run < graph->run_count && graph->runs[*run].function == number; (*run)++) {
+        take_run(builder, &graph->runs[*run]);
+    }
+    for (; rc == 0 && *edge < graph->edge_count && graph->edges[*edge].from_function == number;
+         (*edge)++) {
+        rc = take_edge(builder, &graph->edges[*edge], err);
+    }
+    rc = rc != 0 ? rc : add_fall_throughs(builder, err);
+    end_function(builder);
+    return rc;
+}
+
+static int take_runs(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    struct br2_block_flow *flow = builder->flow;
+    flow->runs = br2_calloc(graph->run_count, sizeof *flow->runs);
+    if (flow->runs == NULL) {
+        return br2_fail_memory(err);
+    }
+    flow->run_count = graph->run_count;
+    for (size_t i = 0; i < graph->run_count; i++) {
+        const struct br2_flow_run *run = &graph->runs[i];
+        flow->runs[i] = (struct br2_block_run){
+            .start = run->start, .end = run->end, .count = run->count, .resumed = run->resumed};
+    }
+    return 0;
+}
+
+/* Makes one of what is equal: of branches to one place outside, and of kinds. */
+static void merge_edges(struct br2_block_flow *flow)
+{
+    if (flow->edge_count != 0) {
+        qsort(flow->edges, flow->edge_count, sizeof *flow->edges, compare_edges);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < flow->edge_count; i++) {
+        if (kept != 0 && compare_edges(&flow->edges[kept - 1], &flow->edges[i]) == 0) {
+            flow->edges[kept - 1].count += flow->edges[i].count;
+            flow->edges[kept - 1].mispredicted += flow->edges[i].mispredicted;
+        } else {
+            flow->edges[kept++] = flow->edges[i];
+        }
+    }
+    flow->edge_count = kept;
+}
+
+static int build(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    int rc = br2_jump_tables_open(graph->image, &builder->tables, err);
+    rc = rc != 0 ? rc : br2_symbol_names_read(graph->image, &builder->symbols, err);
+    rc = rc != 0 ? rc : name_functions(builder, err);
+    rc = rc != 0 ? rc : find_entries(builder, err);
+    size_t edge = 0;
+    for (; rc == 0 && edge < graph->edge_count && graph->edges[edge].from == 0; edge++) {
+        rc = take_edge(builder, &graph->edges[edge], err);
+    }
+    size_t run = 0;
+    for (size_t i = 0; rc == 0 && i < graph->function_count; i++) {
+        rc = take_function(builder, (uint32_t)i, &run, &edge, err);
+    }
+    return rc != 0 ? rc : take_runs(builder, err);
+}
+
+int br2_block_flow_build(const struct br2_flow_graph *graph, struct br2_block_flow *ret,
+                         struct br2pgo_error *err)
+{
+    struct builder builder = {.graph = graph, .flow = ret};
+    int rc = build(&builder, err);
+    br2_jump_tables_close(builder.tables);
+    br2_symbol_names_done(&builder.symbols);
+    br2_addresses_done(&builder.entries);
+    br2_addresses_done(&builder.targets);
+    br2_addresses_done(&builder.inner);
+    merge_edges(ret);
+    return rc;
+}
+
+void br2_block_flow_done(struct br2_block_flow *flow)
+{
+    br2_strings_done(&flow->names);
+    br2_free(flow->functions);
+    br2_free(flow->edges);
+    br2_free(flow->runs);
+    *flow = (struct br2_block_flow){0};
+}

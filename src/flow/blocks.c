@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "flow/blocks.h"
+
+#include <stdbool.h>
+
+#include "base/mem.h"
+
+static bool is_direct_branch(const struct br2_insn *insn)
+{
+    return insn->kind == BR2_INSN_COND || insn->kind == BR2_INSN_JUMP;
+}
+
+static bool is_inside(const struct br2_code *code, uint64_t address)
+{
+    return address >= code->start && address < code->end;
+}
+
+static bool ends_block(const struct br2_insn *insn)
+{
+    return is_direct_branch(insn) || insn->kind == BR2_INSN_INDIRECT_JUMP ||
+           insn->kind == BR2_INSN_RETURN || insn->kind == BR2_INSN_STOP ||
+           insn->kind == BR2_INSN_INVALID;
+}
+
+/* A jump behind a conditional branch belongs to its block, both within the function. */
+static bool joins(const struct br2_code *code, size_t index)
+{
+    const struct br2_insn *branch = &code->insns[index];
+    const struct br2_insn *next = &code->insns[index + 1];
+    return branch->kind == BR2_INSN_COND && next->kind == BR2_INSN_JUMP &&
+           is_inside(code, branch->target) && is_inside(code, next->target);
+}
+
+static void mark(const struct br2_code *code, uint64_t address, uint32_t *leads)
+{
+    size_t at = br2_code_find(code, address);
+    if (at != SIZE_MAX) {
+        leads[at] = 1;
+    }
+}
+
+static void mark_all(const struct br2_code *code, const struct br2_addresses *addresses,
+                     uint32_t *leads)
+{
+    for (size_t i = 0; i < addresses->count; i++) {
+        mark(code, addresses->items[i], leads);
+    }
+}
+
+static void mark_leaders(const struct br2_code *code, uint32_t *leads)
+{
+    leads[0] = 1;
+    for (size_t i = 0; i < code->count; i++) {
+        const struct br2_insn *insn = &code->insns[i];
+        if (is_direct_branch(insn) || insn->kind == BR2_INSN_CALL) {
+            mark(code, insn->target, leads);
+        }
+        if (i + 1 < code->count && ends_block(insn) && !joins(code, i)) {
+            leads[i + 1] = 1;
+        }
+    }
+}
+
+int br2_blocks_find(const struct br2_code *code, const struct br2_addresses *targets,
+                    const struct br2_addresses *entries, struct br2_blocks *ret,
+                    struct br2pgo_error *err)
+{
+    *ret = (struct br2_blocks){0};
+    if (code->count == 0) {
+        return 0;
+    }
+    ret->starts = br2_calloc(code->count, sizeof *ret->starts);
+    ret->block_of = br2_calloc(code->count, sizeof *ret->block_of);
+    if (ret->starts == NULL || ret->block_of == NULL) {
+        br2_blocks_done(ret);
+        return br2_fail_memory(err);
+    }
+    uint32_t *leads = ret->block_of; /* until the blocks are numbered */
+    mark_leaders(code, leads);
+    mark_all(code, targets, leads);
+    mark_all(code, entries, leads);
+    for (size_t i = 0; i < code->count; i++) {
+        if (leads[i] != 0) {
+            ret->starts[ret->count++] = (uint32_t)i;
+        }
+        ret->block_of[i] = (uint32_t)ret->count - 1;
+    }
+    return 0;
+}
+
+void br2_blocks_done(struct br2_blocks *blocks)
+{
+    br2_free(blocks->starts);
+    br2_free(blocks->block_of);
+    *blocks = (struct br2_blocks){0};
+}

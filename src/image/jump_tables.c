@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "image/jump_tables.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "image/image_private.h"
+
+struct br2_jump_tables {
+    const struct br2_image *image;
+    struct br2_addresses in_data; /* code addresses that data holds */
+};
+
+/* What a function says about its tables. */
+struct evidence {
+    struct br2_addresses near; /* addresses it takes relative to the program counter */
+    struct br2_addresses far;  /* of tables of absolute addresses */
+    bool adds;                 /* it loads signed 4-byte numbers by index */
+};
+
+/* The value a relocation puts into data, where that is an address. */
+static bool value_of(const struct br2_elf *elf, const struct br2_elf_symbols *symbols,
+                     const GElf_Rela *rela, uint64_t *ret)
+{
+    uint64_t type = GELF_R_TYPE(rela->r_info);
+    bool x86 = elf->header.e_machine == EM_X86_64;
+    if (type == (x86 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE)) {
+        *ret = (uint64_t)rela->r_addend;
+        return true;
+    }
+    GElf_Sym symbol;
+    const char *name;
+    uint64_t base;
+    if (type != (x86 ? R_X86_64_64 : R_AARCH64_ABS64) ||
+        !br2_elf_symbol(symbols, GELF_R_SYM(rela->r_info), &symbol, &name) ||
+        !br2_elf_symbol_address(elf, &symbol, &base)) {
+        return false;
+    }
+    *ret = base + (uint64_t)rela->r_addend;
+    return true;
+}
+
+/* Whether the relocations of a section are of data that the program sees. */
+static bool is_of_data(const struct br2_elf *elf, const struct br2_elf_section *section)
+{
+    if (section->type != SHT_RELA) {
+        return false;
+    }
+    if ((section->flags & SHF_ALLOC) != 0) {
+        return true; /* for the dynamic linker */
+    }
+    return section->info != 0 && section->info < elf->section_count &&
+           (elf->sections[section->info].flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC;
+}
+
+static bool add_section(struct br2_jump_tables *tables, const struct br2_elf_section *section)
+{
+    const struct br2_elf *elf = &tables->image->elf;
+    Elf_Data *data = elf_getdata(section->scn, NULL);
+    if (data == NULL || data->d_buf == NULL || data->d_type != ELF_T_RELA) {
+        return true;
+    }
+    struct br2_elf_symbols symbols = {0};
+    if (section->link < elf->section_count) {
+        br2_elf_symbols_of(elf, &elf->sections[section->link], &symbols);
+    }
+    size_t count = data->d_size / sizeof(Elf64_Rela);
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Rela rela;
+        uint64_t value;
+        if (gelf_getrela(data, (int)i, &rela) != NULL && value_of(elf, &symbols, &rela, &value) &&
+            br2_image_area_at(tables->image, value) != NULL &&
+            !br2_addresses_add(&tables->in_data, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int br2_jump_tables_open(const struct br2_image *image, struct br2_jump_tables **ret,
+                         struct br2pgo_error *err)
+{
+    struct br2_jump_tables *tables = br2_calloc(1, sizeof *tables);
+    if (tables == NULL) {
+        return br2_fail_memory(err);
+    }
+    tables->image = image;
+    const struct br2_elf *elf = &image->elf;
+    bool ok = true;
+    for (size_t i = 1; ok && i < elf->section_count; i++) {
+        if (is_of_data(elf, &elf->sections[i])) {
+            ok = add_section(tables, &elf->sections[i]);
+        }
+    }
+    if (!ok) {
+        br2_jump_tables_close(tables);
+        return br2_fail_memory(err);
+    }
+    br2_addresses_sort(&tables->in_data);
+    *ret = tables;
+    return 0;
+}
+
+void br2_jump_tables_close(struct br2_jump_tables *tables)
+{
+    if (tables != NULL) {
+        br2_addresses_done(&tables->in_data);
+        br2_free(tables);
+    }
+}
+
+static uint64_t signed32(const uint8_t *p)
+{
+    uint32_t value =
+        (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return (uint64_t)(int64_t)(int32_t)value;
+}
+
+/* Opcode, ModRM and SIB byte of an instruction with a 4-byte displacement behind them. */
+static bool take_x86(struct evidence *evidence, const struct br2_insn *insn, const uint8_t *p)
+{
+    size_t size = insn->size;
+    size_t at = 0;
+    if (size > 1 && p[at] == 0x3e) { /* notrack */
+        at++;
+    }
+    bool wide = false;
+    if (at < size && (p[at] & 0xf0) == 0x40) {
+        wide = (p[at] & 8) != 0;
+        at++;
+    }
+    if (size - at < 3) {
+        return true;
+    }
+    uint8_t opcode = p[at];
+    uint8_t modrm = p[at + 1];
+    uint8_t sib = p[at + 2];
+    if (opcode == 0x8d && wide && (modrm & 0xc7) == 0x05 && size - at == 6) { /* lea x(%rip) */
+        return br2_addresses_add(&evidence->near, insn->address + size + signed32(p + at + 2));
+    }
+    bool indexed = (modrm & 0xc7) == 0x04;
+    if (opcode == 0x63 && wide && ((modrm & 7) == 4) && sib >> 6 == 2) { /* movslq (,,4) */
+        evidence->adds = true;
+    }
+    bool jumps = opcode == 0xff && (modrm >> 3 & 7) == 4;
+    bool loads = opcode == 0x8b && wide;
+    if (indexed && (jumps || loads) && sib >> 6 == 3 && (sib & 7) == 5 && size - at == 7) {
+        return br2_addresses_add(&evidence->far, signed32(p + at + 3)); /* x(,%index,8) */
+    }
+    return true;
+}
+
+/* The bytes of data from `address` to the end of its section; NULL: there are none. */
+static const uint8_t *data_at(const struct br2_image *image, uint64_t address, size_t *ret_size)
+{
+    const struct br2_elf *elf = &image->elf;
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct br2_elf_section *section = &elf->sections[i];
+        if ((section->flags & SHF_ALLOC) == 0 || address < section->address ||
+            address - section->address >= section->size) {
+            continue;
+        }
+        size_t size;
+        const uint8_t *bytes = br2_elf_section_bytes(section, &size);
+        uint64_t offset = address - section->address;
+        if (bytes != NULL && offset < size) {
+            *ret_size = size - (size_t)offset;
+            return bytes + offset;
+        }
+    }
+    return NULL;
+}
+
+/* Whether an entry that is no place in the function may stand in its table: the function's end,
+ * where the compiler saw that nothing gets, or a part of it that was split off. */
+static bool passes(const struct br2_image *image, const struct br2_code *code, uint64_t target)
+{
+    if (target == code->end) {
+        return true;
+    }
+    const struct br2_code_range *own = br2_image_range_at(image, code->start);
+    const struct br2_code_range *other = br2_image_range_at(image, target);
+    if (own == NULL || other == NULL || own == other) {
+        return false;
+    }
+    size_t own_length = strlen(own->name);
+    size_t other_length = strlen(other->name);
+    size_t shorter = own_length < other_length ? own_length : other_length;
+    const char *longer = own_length < other_length ? other->name : own->name;
+    return shorter != 0 && strncmp(own->name, other->name, shorter) == 0 &&
+           strncmp(longer + shorter, ".cold", 5) == 0;
+}
+
+/* Adds the entries of one table; `size` is that of an entry, `end` where another one begins. */
+static bool add_table(const struct br2_image *image, const struct br2_code *code, uint64_t table,
+                      uint64_t end, size_t size, struct br2_addresses *ret)
+{
+    size_t left;
+    const uint8_t *p = data_at(image, table, &left);
+    for (uint64_t at = table; p != NULL && left >= size && at != end; at += size) {
+        uint64_t target = size == 4 ? table + signed32(p) : br2_load_le64(p);
+        if (br2_code_find(code, target) != SIZE_MAX) {
+            if (!br2_addresses_add(ret, target)) {
+                return false;
+            }
+        } else if (!passes(image, code, target)) {
+            break;
+        }
+        p += size;
+        left -= size;
+    }
+    return true;
+}
+
+static bool add_tables(const struct br2_image *image, const struct br2_code *code,
+                       const struct br2_addresses *tables, size_t size, struct br2_addresses *ret)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < tables->count; i++) {
+        uint64_t end = i + 1 < tables->count ? tables->items[i + 1] : 0;
+        /* Code that is taken the address of is no table. */
+        if (br2_image_area_at(image, tables->items[i]) == NULL) {
+            ok = add_table(image, code, tables->items[i], end, size, ret);
+        }
+    }
+    return ok;
+}
+
+static bool collect(const struct br2_jump_tables *tables, const struct br2_code *code,
+                    struct evidence *evidence, struct br2_addresses *ret)
+{
+    const struct br2_image *image = tables->image;
+    size_t size;
+    const uint8_t *bytes = br2_image_code(image, code->start, &size);
+    bool ok = true;
+    for (size_t i = 0; ok && i < code->count; i++) {
+        uint64_t offset = code->insns[i].address - code->start;
+        if (bytes != NULL && image->machine == BR2_MACHINE_X86_64) {
+            ok = take_x86(evidence, &code->insns[i], bytes + offset);
+        }
+    }
+    br2_addresses_sort(&evidence->near);
+    br2_addresses_sort(&evidence->far);
+    if (ok && evidence->adds) {
+        ok = add_tables(image, code, &evidence->near, 4, ret);
+    }
+    return ok && add_tables(image, code, &evidence->far, 8, ret);
+}
+
+int br2_jump_tables_targets(const struct br2_jump_tables *tables, const struct br2_code *code,
+                            struct br2_addresses *ret, struct br2pgo_error *err)
+{
+    struct evidence evidence = {0};
+    ret->count = 0;
+    bool ok = collect(tables, code, &evidence, ret);
+    br2_addresses_done(&evidence.near);
+    br2_addresses_done(&evidence.far);
+    br2_addresses_sort(ret);
+    return ok ? 0 : br2_fail_memory(err);
+}
+
+bool br2_jump_tables_in_data(const struct br2_jump_tables *tables, uint64_t address)
+{
+    return br2_addresses_have(&tables->in_data, address);
+}
