@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""llvm-bolt takes the fdata files and finds no function stale, also where the recording has records
+that cannot be; it saves at least the branches that it saves with perf2bolt's file, and what it makes
+of a program runs. Where perf2bolt is too, the files are the same but for what is listed here."""
+import collections
+import os
+import platform
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.join(os.environ["SOURCE_DIR"], "examples", "quickstart")
+DATA = os.environ.get("BR2PGO_DATA", "")
+BIN = os.environ.get("LLVM_BIN") or "/usr/lib/llvm-19/bin"
+BOLT, PERF2BOLT, CLANG = (os.path.join(BIN, name) for name in ("llvm-bolt", "perf2bolt", "clang"))
+EMULATED = ["lua-clang", "lua-gcc", "speedtest1-clang"]
+BLOCKS = ["-reorder-blocks=ext-tsp", "-dyno-stats"]
+LAYOUT = ["-reorder-functions=hfsort", "-split-functions"]
+# BOLT 19 cannot write functions with computed goto, and says so at the very end.
+CANNOT_WRITE = "unable to get new address corresponding to input address"
+
+problems = []
+
+
+def expect(good, what):
+    if not good:
+        problems.append(what)
+        print(f"WRONG: {what}")
+
+
+def run(*words):
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+
+
+def convert(recording, binary, output, *options):
+    result = run(os.environ["BR2PGO"], recording, "-b", binary, "-o", output, *options)
+    expect(result.returncode == 0, f"{recording}: exit {result.returncode}: {result.stdout}")
+    return result.stdout
+
+
+def read_fdata(path):
+    """{(source, target): (mispredicted, count)} with a side as (name, offset)."""
+    records = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            fields = line.split()
+            source, target = (fields[1], int(fields[2], 16)), (fields[4], int(fields[5], 16))
+            records[source, target] = (int(fields[6]), int(fields[7]))
+    return records
+
+
+def optimise(binary, fdata, output="bolted", layout=tuple(LAYOUT)):
+    """Share of taken branches that llvm-bolt saves; it must trust every function's profile."""
+    result = run(BOLT, binary, f"-data={fdata}", "-o", output, "-v=2", "-report-stale", *BLOCKS,
+                 *layout)
+    found = re.findall(r"(\d+) : taken branches", result.stdout)
+    expect((result.returncode == 0 or CANNOT_WRITE in result.stdout) and len(found) == 2,
+           f"llvm-bolt {fdata}: exit {result.returncode}: {result.stdout[-2000:]}")
+    bad = [line for line in result.stdout.splitlines()
+           if re.search("possibly stale|branches match only|invalid profile data|malformed", line)]
+    expect(not bad, f"llvm-bolt {fdata}: {bad}")
+    if len(found) != 2 or int(found[0]) == 0:
+        return 0
+    return 1 - int(found[1]) / int(found[0])
+
+
+def make_reference(recording, binary, output):
+    """perf2bolt's file; False where there is no perf2bolt or perf."""
+    if not os.path.exists(PERF2BOLT) or not shutil.which("perf"):
+        return False
+    result = run(PERF2BOLT, binary, "-p", recording, "-o", output)
+    expect(result.returncode == 0, f"perf2bolt: {result.stdout[-500:]}")
+    return result.returncode == 0
+
+
+PLT_HEADER = "__BOLT_PSEUDO_.plt"
+
+
+def classify(key, reference):
+    """Why a record is in one file only, or has another count."""
+    (source, target) = key
+    if PLT_HEADER in (source[0], target[0]) or (source[0].endswith("@PLT") and
+                                                target == ("[unknown]", 0)):
+        return "header of the PLT: [unknown] here"
+    if source[0].endswith("@PLT") and source[0] == target[0]:
+        return "first call through a lazy stub, to its second half: left out"
+    if source == target:
+        return "from an instruction to itself, which is no loop: left out"
+    if (source, source) in reference:
+        return "run behind such a record: left out"
+    return "not explained"
+
+
+def compare(name, ours, reference):
+    """All differences to perf2bolt's file in a table; those without a reason are wrong."""
+    differences = collections.Counter()
+    samples = collections.Counter()
+    for key in sorted(set(ours) | set(reference)):
+        if ours.get(key) != reference.get(key):
+            reason = classify(key, reference)
+            differences[reason] += 1
+            samples[reason] += abs(ours.get(key, (0, 0))[1] - reference.get(key, (0, 0))[1])
+            expect(reason != "not explained",
+                   f"{name}: {key}: {ours.get(key)}, perf2bolt {reference.get(key)}")
+    print(f"{name}: {len(ours)} records, perf2bolt {len(reference)}")
+    for reason, count in differences.items():
+        print(f"    {count:5} records {samples[reason]:8} samples  {reason}")
+
+
+def check_emulated(name):
+    recording, binary = (os.path.join(DATA, "emulated", name + end) for end in (".perf.data", ""))
+    convert(recording, binary, f"{name}.fdata")
+    saved = optimise(binary, f"{name}.fdata")
+    theirs = 0.0
+    if make_reference(recording, binary, f"{name}.reference"):
+        compare(name, read_fdata(f"{name}.fdata"), read_fdata(f"{name}.reference"))
+        theirs = optimise(binary, f"{name}.reference")
+    expect(saved > 0.5 and saved >= theirs - 1e-9,
+           f"{name}: {saved:.4f} of the taken branches saved, with perf2bolt's file {theirs:.4f}")
+    print(f"{name}: llvm-bolt saves {saved:.2%} of the taken branches, perf2bolt: {theirs:.2%}")
+
+
+def check_propeller():
+    binary = os.path.join(DATA, "autofdo", "propeller_sample_1.bin")
+    words = convert(binary.replace(".bin", ".perfdata1"), binary, "p.fdata")
+    records = read_fdata("p.fdata")
+    expect(len(records) > 10 and records[("main", 0x47), ("compute_flag", 0)][1] == 15815,
+           f"propeller_sample_1: {records}")
+    expect("no relocations" in words, f"propeller_sample_1: {words}")
+    saved = optimise(binary, "p.fdata", layout=())
+    print(f"propeller_sample_1: {len(records)} records, {saved:.2%} of the taken branches saved")
+
+
+# How a recording is spoilt: a history, newest first, of [from, to, flags]; changed in place.
+
+def shift_some(history, chance):
+    """1 in 7000 records is some bytes off at one end."""
+    for record in history:
+        if chance.randrange(7000) == 0:
+            record[chance.randrange(2)] += chance.choice([-5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 7])
+
+
+def double_newest(history, chance):
+    """The newest record is there twice in one of eight histories."""
+    if chance.randrange(8) == 0:
+        history.insert(0, list(history[0]))
+        history.pop()
+
+
+def interrupt(history, chance):
+    """An interrupt behind a branch, in one of twenty histories."""
+    if chance.randrange(20) == 0:
+        at = chance.randrange(1, len(history) - 2)
+        back = history[at][1]
+        history[at:at] = [[0xffffffff81000100, back, 0], [back, 0xffffffff81000040, 0]]
+        del history[-2:]
+
+
+FIXED = [(1 << 16, 8), (1 << 0, 8), (1 << 1, 8), (1 << 2, 8), (1 << 3, 8), (1 << 6, 8), (1 << 9, 8),
+         (1 << 7, 8), (1 << 8, 8)]  # fields of a sample before the branch stack: bit, size
+
+
+def spoil(path, output, *changes):
+    """Rewrites a little-endian perf.data file of one event with the changes made to every branch
+    stack."""
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    attributes, = struct.unpack_from("<Q", data, 24)
+    at, size = struct.unpack_from("<QQ", data, 40)
+    sample_type, = struct.unpack_from("<Q", data, attributes + 24)
+    skip = 8 + sum(size for bit, size in FIXED if sample_type & bit)
+    chance = random.Random(7)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == 9:
+            count, = struct.unpack_from("<Q", data, at + skip)
+            start = at + skip + 8
+            history = [list(struct.unpack_from("<QQQ", data, start + 24 * i)) for i in range(count)]
+            for change in changes:
+                change(history, chance)
+            for i, record in enumerate(history):
+                struct.pack_into("<QQQ", data, start + 24 * i, *record)
+        at += length
+    with open(output, "wb") as file:
+        file.write(data)
+
+
+def total(fdata):
+    return sum(count for _, count in read_fdata(fdata).values())
+
+
+def check_spoilt(name):
+    """Spoilt recordings lose what is spoilt and no more."""
+    recording, binary = (os.path.join(DATA, "emulated", name + end) for end in (".perf.data", ""))
+    clean = total(f"{name}.fdata")
+    for what, changes in (("shifted", [shift_some]), ("doubled", [double_newest]),
+                          ("interrupted", [interrupt]),
+                          ("all three", [shift_some, double_newest, interrupt])):
+        spoil(recording, "spoilt.data", *changes)
+        convert("spoilt.data", binary, "spoilt.fdata")
+        optimise(binary, "spoilt.fdata")
+        kept = total("spoilt.fdata") / clean
+        expect(0.99 <= kept <= 1.01, f"{name}, {what}: {kept:.4f} of the samples kept")
+        print(f"{name}, {what}: {kept:.2%} of the samples kept, no function stale", end="")
+        if make_reference("spoilt.data", binary, "spoilt.reference"):
+            words = run(BOLT, binary, "-data=spoilt.reference", "-o", "bolted", *BLOCKS).stdout
+            stale = re.search(r"samples in the binary \(([\d.]+)%\)", words)
+            print(f"; with perf2bolt's file {stale.group(1) if stale else 0} % of the samples", end="")
+        print()
+
+
+def check_quickstart():
+    """A program of one's own, from its compilation to its bolted form; False where it cannot be
+    recorded."""
+    files = [os.path.join(SOURCE, name) for name in ("words.c", "count.c", "filter.c")]
+    result = run(CLANG, "-O2", "-Wl,--emit-relocs", *files, "-o", "words")
+    expect(result.returncode == 0, f"clang: {result.stdout}")
+    result = run(os.path.join(os.environ["TOOLS"], "record_steps"), "--period", "101", "-o",
+                 "perf.data", "./words")
+    if "under ptrace" in result.stdout:
+        print("no ptrace here: the quickstart's program is not recorded")
+        return False
+    convert("perf.data", "words", "words.fdata")
+    saved = optimise("words", "words.fdata", "words.bolted")
+    expect(saved > 0.2, f"words: only {saved:.2%} of the taken branches saved")
+    before, after = run("./words"), run("./words.bolted")
+    expect(before.returncode == 0 and before.stdout == after.stdout,
+           f"words prints '{before.stdout[:200]}', bolted: '{after.stdout[:200]}'")
+    print(f"words: llvm-bolt saves {saved:.2%} of the taken branches, the program prints the same")
+    if make_reference("perf.data", "words", "words.reference"):
+        compare("words", read_fdata("words.fdata"), read_fdata("words.reference"))
+    check_refused()
+    return True
+
+
+def check_refused():
+    """What llvm-bolt cannot use is refused, or said."""
+    result = run(os.environ["BR2PGO"], "perf.data", "-b", "words.bolted", "--ignore-build-id", "-o",
+                 "x.fdata")
+    expect(result.returncode != 0 and not os.path.exists("x.fdata"),
+           f"a bolted program: exit {result.returncode}: {result.stdout}")
+    run("strip", "-o", "words.stripped", "words")
+    result = run(os.environ["BR2PGO"], "perf.data", "-b", "words.stripped", "-o", "x.fdata")
+    expect(result.returncode == 3 and "has no symbol table" in result.stdout
+           and not os.path.exists("x.fdata"),
+           f"a stripped program: exit {result.returncode}: {result.stdout}")
+
+
+def main():
+    if not all(map(os.path.exists, (BOLT, CLANG))) or platform.machine() != "x86_64":
+        print(f"skipped: needs llvm-bolt and clang in '{BIN}' and an x86-64 processor")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            recorded = check_quickstart()
+            if DATA and os.path.exists(os.path.join(DATA, "emulated")):
+                for name in EMULATED:
+                    check_emulated(name)
+                check_propeller()
+                check_spoilt("lua-clang")
+                check_spoilt("speedtest1-clang")
+            elif not recorded:
+                return 77
+        finally:
+            os.chdir("/")
+    print(f"{len(problems)} wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
