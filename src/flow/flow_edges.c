@@ -92,7 +92,8 @@ static bool add_indirect_jump(struct row_maker *maker, uint32_t number, size_t i
 /*
  * Taken / (taken + passed), of the outcomes that a run leads to. The oldest record of a history is
  * known to be taken, but no run leads to it: had the branch not been taken, nothing would be known.
- * Counting it would make every probability too high by about one in the depth of the history.
+ * Counting it would make every probability too high by about one in the depth of the history. It
+ * counts only where it is all that says that the branch is taken at all.
  */
 static double taken_probability(uint64_t taken, uint64_t taken_after_run, uint64_t passed)
 {
