@@ -30,22 +30,29 @@ void br2_flow_graph_free(struct br2_flow_graph *graph)
     br2_free(graph);
 }
 
-/* Whether straight-line execution ends at an instruction of this kind. A system call comes back. */
-static bool ends_run(enum br2_insn_kind kind)
+/* Whether straight-line execution ends at an instruction. A system call comes back, and a direct
+ * jump to the next instruction is no obstacle. */
+static bool ends_run(const struct br2_insn *insn)
 {
-    return kind != BR2_INSN_PLAIN && kind != BR2_INSN_COND && kind != BR2_INSN_SYSCALL;
+    bool goes_on = insn->kind == BR2_INSN_PLAIN || insn->kind == BR2_INSN_COND ||
+                   insn->kind == BR2_INSN_SYSCALL;
+    bool to_next = insn->kind == BR2_INSN_JUMP && insn->target == insn->address + insn->size;
+    return !goes_on && !to_next;
 }
 
 static void find_stops(struct br2_flow_function *function)
 {
     uint32_t stop = (uint32_t)function->code.count;
     for (size_t i = function->code.count; i-- > 0;) {
-        if (ends_run(function->code.insns[i].kind)) {
+        if (ends_run(&function->code.insns[i])) {
             stop = (uint32_t)i;
         }
         function->stops[i] = stop;
     }
 }
+
+/* In function_of_range: the file has no bytes for it. */
+#define RANGE_WITHOUT_CODE (BR2_NO_FUNCTION - 1)
 
 static int add_function(struct br2_flow_builder *builder, const struct br2_code_range *range,
                         struct br2pgo_error *err)
@@ -57,10 +64,15 @@ static int add_function(struct br2_flow_builder *builder, const struct br2_code_
     }
     struct br2_flow_function *function = &graph->functions[graph->function_count];
     *function = (struct br2_flow_function){.range = range};
+    uint32_t *number = &builder->function_of_range[range - builder->ranges];
     int rc = br2_code_decode(builder->decoder, builder->image, range->start, range->end,
-                             &function->code, err);
+                             &function->code, NULL);
+    if (rc == BR2PGO_INVALID) {
+        *number = RANGE_WITHOUT_CODE;
+        return 0;
+    }
     if (rc != 0) {
-        return rc;
+        return br2_fail_memory(err);
     }
     function->stops = br2_calloc(function->code.count, sizeof *function->stops);
     /* One more: differences are written behind the last instruction. */
@@ -71,7 +83,7 @@ static int add_function(struct br2_flow_builder *builder, const struct br2_code_
         return br2_fail_memory(err);
     }
     find_stops(function);
-    builder->function_of_range[range - builder->ranges] = (uint32_t)graph->function_count++;
+    *number = (uint32_t)graph->function_count++;
     return 0;
 }
 
@@ -87,8 +99,11 @@ int br2_flow_find(struct br2_flow_builder *builder, uint64_t address, struct br2
     if (*known == BR2_NO_FUNCTION) {
         int rc = add_function(builder, range, err);
         if (rc != 0) {
-            return rc == BR2PGO_INVALID ? 0 : rc; /* a range without bytes in the file */
+            return rc;
         }
+    }
+    if (*known == RANGE_WITHOUT_CODE) {
+        return 0;
     }
     ret->function = *known;
     ret->insn = br2_code_find(&builder->graph->functions[*known].code, address);

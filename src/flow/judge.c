@@ -196,7 +196,7 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
         ret->verdict = judge_outside(builder, pair);
         return 0;
     }
-    if (from_in && !to_in && is_kernel(builder, pair.to)) {
+    if (from_in && !to_in && is_kernel(builder, pair.to) && !is_kernel(builder, pair.from)) {
         ret->verdict = BR2_BRANCH_KERNEL;
         return 0;
     }
@@ -222,24 +222,21 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
     return rc;
 }
 
-/*
- * Whether straight-line execution gets from one instruction to the other. A direct jump to the next
- * instruction is no obstacle; one indirect jump is reported in `*ret_passes`.
- */
+/* Whether straight-line execution gets from one instruction to the other. One indirect jump on the
+ * way is reported in `*ret_passes`. */
 static bool is_straight(const struct br2_flow_function *function, size_t first, size_t last,
                         const struct br2_insn **ret_passes)
 {
     *ret_passes = NULL;
-    for (size_t at = function->stops[first]; at < last; at = function->stops[at + 1]) {
-        const struct br2_insn *insn = &function->code.insns[at];
-        if (insn->kind == BR2_INSN_JUMP && insn->target == insn->address + insn->size) {
-            continue;
-        }
-        if (insn->kind != BR2_INSN_INDIRECT_JUMP || *ret_passes != NULL) {
-            return false;
-        }
-        *ret_passes = insn;
+    size_t stop = function->stops[first];
+    if (stop >= last) {
+        return true;
     }
+    if (function->code.insns[stop].kind != BR2_INSN_INDIRECT_JUMP ||
+        function->stops[stop + 1] < last) {
+        return false;
+    }
+    *ret_passes = &function->code.insns[stop];
     return true;
 }
 

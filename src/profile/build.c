@@ -279,6 +279,23 @@ static int write_function(const struct source_function *function, struct br2pgo_
     return rc;
 }
 
+/* The top-level node of a function; *ret is NULL where it has none. */
+static int entered_node(struct builder *builder, const struct br2_debug_function *debug,
+                        struct br2_function_profile **ret, struct br2pgo_error *err)
+{
+    const struct source_function *function = known_function(builder, debug);
+    const struct br2_scope *scope = &debug->scopes[0];
+    *ret = function != NULL ? function->nodes[0] : NULL;
+    if (function != NULL || scope->name[0] == '\0' || scope->decl_line == 0) {
+        return 0;
+    }
+    uint32_t name = add_name(builder, scope->name);
+    if (name != BR2_NO_STRING) {
+        *ret = br2_profile_function(builder->profile, name);
+    }
+    return *ret != NULL ? 0 : br2_fail_memory(err);
+}
+
 /* The head count of a function is that of the code range it starts with. */
 static int add_head(struct builder *builder, const struct br2_flow_function *flow,
                     struct br2pgo_error *err)
@@ -288,11 +305,13 @@ static int add_head(struct builder *builder, const struct br2_flow_function *flo
     if (rc != 0 || debug == NULL || debug->entry != flow->range->start) {
         return rc;
     }
-    struct source_function *function = known_function(builder, debug);
-    if (function != NULL && function->nodes[0] != NULL) {
-        function->nodes[0]->head = br2_add_saturated(function->nodes[0]->head, flow->entered);
+    /* Also where no run was seen in it: a function that is entered is not cold. */
+    struct br2_function_profile *node = NULL;
+    rc = entered_node(builder, debug, &node, err);
+    if (rc == 0 && node != NULL) {
+        node->head = br2_add_saturated(node->head, flow->entered);
     }
-    return 0;
+    return rc;
 }
 
 /* The name of what a call to `address` calls; NULL when it is no entry of anything in the image. */
@@ -321,11 +340,12 @@ static int callee_name(struct builder *builder, const struct br2_flow_edge *edge
     }
     const struct br2_debug_function *debug;
     int rc = br2_debug_function_at(builder->debug, edge->to, &debug, err);
-    if (rc == 0 && debug != NULL && debug->entry == edge->to && debug->scopes[0].name[0] != '\0') {
-        *ret = debug->scopes[0].name;
-        *ret_length = strlen(*ret);
-    } else if (rc == 0 && *ret_length != 0) {
+    if (rc == 0 && debug == NULL && *ret_length != 0) {
         *ret = range->name;
+    } else if (rc == 0 && debug != NULL && debug->entry == edge->to) {
+        /* Not the entry: another part of a function, such as .cold, is jumped to, not called. */
+        *ret = debug->scopes[0].name[0] != '\0' ? debug->scopes[0].name : NULL;
+        *ret_length = strlen(debug->scopes[0].name);
     }
     return rc;
 }
