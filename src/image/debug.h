@@ -65,7 +65,7 @@ struct br2_debug;
  * Opens the debug information of `image`: of `debug_path` if not NULL, else of the image or, where
  * it has none, the separate file by build-id folder or .gnu_debuglink (below `sysroot` if not
  * NULL). Having none is no error: see the quality. Errors: BR2PGO_IO (debug_path), BR2PGO_CORRUPT,
- * BR2PGO_NO_MEMORY, BR2PGO_INVALID (debug_path has another build-id).
+ * BR2PGO_NO_MEMORY, BR2PGO_USELESS (debug_path is of another build or has none).
  */
 int br2_debug_open(const struct br2_image *image, const char *debug_path, const char *sysroot,
                    struct br2_debug **ret, struct br2pgo_error *err);

@@ -11,14 +11,13 @@ static int check_file(const struct br2_debug *debug, struct br2pgo_error *err)
     struct br2_build_id id;
     const struct br2_build_id *wanted = br2_image_build_id(debug->image);
     br2_elf_build_id(&debug->elf, &id);
-    bool other = id.size != 0 && wanted->size != 0 &&
-                 (id.size != wanted->size || memcmp(id.bytes, wanted->bytes, id.size) != 0);
+    bool other = id.size != 0 && wanted->size != 0 && !br2_build_id_equal(&id, wanted);
     if (other || !br2_elf_same_layout(&debug->image->elf, &debug->elf)) {
-        br2_fail(err, BR2PGO_INVALID, "'%s' is the debug file of another build than '%s' (%s)",
+        br2_fail(err, BR2PGO_USELESS, "'%s' is the debug file of another build than '%s' (%s)",
                  debug->path, debug->image->path,
                  other ? "the build-ids differ" : "their sections have other addresses");
         br2_hint(err, "give the debug file made together with the program");
-        return BR2PGO_INVALID;
+        return BR2PGO_USELESS;
     }
     return 0;
 }
@@ -121,9 +120,9 @@ static int open_debug(struct br2_debug *debug, const char *path, bool given,
         status = begin(debug, err);
     }
     if (status == 0 && debug->dwarf == NULL && given) {
-        br2_fail(err, BR2PGO_INVALID, "'%s' has no debug information", path);
+        br2_fail(err, BR2PGO_USELESS, "'%s' has no debug information", path);
         br2_hint(err, "give a file that 'readelf -S' shows a .debug_info section of");
-        return BR2PGO_INVALID;
+        return BR2PGO_USELESS;
     }
     if (status == 0 && debug->dwarf != NULL) {
         /* Every DIE and range is looked at a few times, and takes a byte at least. */

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/build_id.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "input/input.h"
 
 struct br2_elf_section {
     const char *name; /* "" where the file gives none */
@@ -77,10 +77,9 @@ const uint8_t *br2_elf_section_bytes(const struct br2_elf_section *section, size
 
 /* Build-id: the note of type 3 and owner "GNU", and no other. `size` 0 when there is none. */
 void br2_elf_build_id(const struct br2_elf *elf, struct br2_build_id *ret);
-/* Whether the file has DWARF units; whether it has code; whether its code is in another file
- * (`objcopy --only-keep-debug`). */
+/* Whether the file has DWARF units; whether its code is in another file (`objcopy
+ * --only-keep-debug`). */
 bool br2_elf_has_debug_info(const struct br2_elf *elf);
-bool br2_elf_has_code(const struct br2_elf *elf);
 bool br2_elf_is_debug_file(const struct br2_elf *elf);
 /* Whether all executable sections that both have by name are at the same addresses. */
 bool br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b);

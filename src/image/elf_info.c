@@ -113,33 +113,6 @@ bool br2_elf_is_debug_file(const struct br2_elf *elf)
     return empty;
 }
 
-bool br2_elf_has_code(const struct br2_elf *elf)
-{
-    size_t count = 0;
-    if (br2_elf_is_debug_file(elf)) {
-        return false;
-    }
-    if (elf->header.e_type == ET_REL) {
-        for (size_t i = 1; i < elf->section_count; i++) {
-            if (is_code(&elf->sections[i])) {
-                return true;
-            }
-        }
-        return false;
-    }
-    if (elf_getphdrnum(elf->elf, &count) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf->elf, (int)i, &header) != NULL && header.p_type == PT_LOAD &&
-            (header.p_flags & PF_X) != 0 && header.p_filesz != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b)
 {
     for (size_t i = 1; i < a->section_count; i++) {

@@ -115,10 +115,10 @@ static int segments_of_module(struct br2_image *image, struct br2pgo_error *err)
     return 0;
 }
 
-static int no_code(const char *path, const struct br2_elf *elf, struct br2pgo_error *err)
+static int no_code(const struct br2_image *image, struct br2pgo_error *err)
 {
-    br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' has no executable code", path);
-    if (br2_elf_is_debug_file(elf)) {
+    br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' has no executable code", image->path);
+    if (br2_elf_is_debug_file(&image->elf)) {
         br2_hint(err, "it is a separate debug file: give the program itself as the image");
     } else {
         br2_hint(err, "give the program, shared library or kernel module that was running");
@@ -129,12 +129,12 @@ static int no_code(const char *path, const struct br2_elf *elf, struct br2pgo_er
 static int read_segments(struct br2_image *image, struct br2pgo_error *err)
 {
     if (br2_elf_is_debug_file(&image->elf)) {
-        return no_code(image->path, &image->elf, err);
+        return no_code(image, err);
     }
     int status = image->elf.header.e_type == ET_REL ? segments_of_module(image, err)
                                                     : segments_of_program(image, err);
     if (status == 0 && image->segment_count == 0) {
-        status = no_code(image->path, &image->elf, err);
+        status = no_code(image, err);
     }
     if (status == 0) {
         qsort(image->segments, image->segment_count, sizeof *image->segments, by_address);
@@ -296,11 +296,6 @@ enum br2_machine br2_image_machine(const struct br2_image *image)
     return image->machine;
 }
 
-bool br2_image_has_symbols(const struct br2_image *image)
-{
-    return image->has_symbols;
-}
-
 bool br2_image_has_symbol(const struct br2_image *image, const char *name)
 {
     return br2_elf_has_symbol(&image->elf, name);
@@ -360,19 +355,4 @@ bool br2_image_is_unresolved(const struct br2_image *image, uint64_t start, uint
         }
     }
     return low < image->elf.unresolved_count && image->elf.unresolved[low] < end;
-}
-
-int br2_image_peek_build_id(const char *path, struct br2_build_id *ret, struct br2pgo_error *err)
-{
-    struct br2_elf elf;
-    *ret = (struct br2_build_id){0};
-    int status = br2_elf_open(&elf, path, BR2_ELF_HEADERS, err);
-    if (status == 0) {
-        br2_elf_build_id(&elf, ret);
-        if (!br2_elf_has_code(&elf)) {
-            status = no_code(path, &elf, err);
-        }
-    }
-    br2_elf_close(&elf);
-    return status;
 }

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/build_id.h"
 #include "base/err.h"
-#include "input/input.h" /* struct br2_build_id */
 
 enum br2_machine {
     BR2_MACHINE_OTHER,
@@ -55,7 +55,6 @@ void br2_image_close(struct br2_image *image);
 const char *br2_image_path(const struct br2_image *image);
 const struct br2_build_id *br2_image_build_id(const struct br2_image *image);
 enum br2_machine br2_image_machine(const struct br2_image *image);
-bool br2_image_has_symbols(const struct br2_image *image); /* .symtab or .dynsym with functions */
 /* Whether a defined symbol (of any type) has this name. */
 bool br2_image_has_symbol(const struct br2_image *image, const char *name);
 
@@ -75,8 +74,5 @@ const struct br2_code_range *br2_image_range_at(const struct br2_image *image, u
 /* For the debug reader: path of the debug file found by build-id folder or .gnu_debuglink (owned
  * by the image, until the next call), NULL when the image itself is to be used. */
 const char *br2_image_debug_file(const struct br2_image *image, const char *sysroot);
-
-/* Reads just the build-id and whether the file is an ELF with code, cheaply. */
-int br2_image_peek_build_id(const char *path, struct br2_build_id *ret, struct br2pgo_error *err);
 
 #endif

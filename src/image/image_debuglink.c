@@ -64,8 +64,7 @@ static bool matches(const struct br2_image *image, const char *path, const struc
         struct br2_build_id id;
         br2_elf_build_id(&elf, &id);
         if (id.size != 0 && image->build_id.size != 0) {
-            good = id.size == image->build_id.size &&
-                   memcmp(id.bytes, image->build_id.bytes, id.size) == 0;
+            good = br2_build_id_equal(&id, &image->build_id);
         } else {
             good = link != NULL && crc32_of(elf.bytes, elf.size) == link->crc;
         }
@@ -90,15 +89,11 @@ static bool try(const struct br2_image *image, char *path, const struct link *li
 static bool try_build_id(const struct br2_image *image, const char *sysroot)
 {
     const struct br2_build_id *id = &image->build_id;
-    char hex[2 * BR2_BUILD_ID_MAX + 1] = "";
+    char hex[2 * BR2_BUILD_ID_MAX + 1];
     if (id->size < 2) {
         return false;
     }
-    for (size_t i = 0; i < id->size; i++) {
-        static const char digits[] = "0123456789abcdef";
-        hex[2 * i] = digits[id->bytes[i] >> 4];
-        hex[2 * i + 1] = digits[id->bytes[i] & 15];
-    }
+    br2_build_id_text(id, hex);
     return try(image, br2_format("%s" DEBUG_ROOT "/.build-id/%.2s/%s.debug", sysroot, hex, hex + 2),
                NULL);
 }

@@ -27,7 +27,6 @@ struct br2_image {
     size_t area_count;
     struct br2_code_range *ranges;
     size_t range_count;
-    bool has_symbols;
     struct br2_arena names;
     struct br2_debug_lookup *lookup;
 };

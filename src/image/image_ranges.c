@@ -217,7 +217,6 @@ int br2_image_read_ranges(struct br2_image *image, struct br2pgo_error *err)
     struct br2_range_list plt = {0};
     struct br2_range_list frames = {0};
     int status = br2_image_read_symbols(image, &all, err);
-    image->has_symbols = all.count > 0;
     if (status == 0) {
         status = br2_image_read_plt(image, &plt, err);
     }

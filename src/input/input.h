@@ -11,14 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/build_id.h"
 #include "base/err.h"
-
-#define BR2_BUILD_ID_MAX 20
-
-struct br2_build_id {
-    uint8_t size; /* 0: unknown */
-    uint8_t bytes[BR2_BUILD_ID_MAX];
-};
 
 /* struct perf_branch_entry of linux/perf_event.h, entry 0 = newest. */
 struct br2_branch_record {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/build_id.h"
 #include "base/err.h"
 #include "base/strings.h"
 #include "input/input.h"
@@ -42,11 +43,5 @@ uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event)
 int br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
                          size_t count, struct br2pgo_error *err);
 void br2_dsos_done(struct br2_dsos *dsos);
-
-/* Equal, or one is the other cut short or padded with zeros: recorders before perf 5.11 padded
- * 8- and 16-byte build-ids to 20. Unknown equals nothing. */
-bool br2_build_id_equal(const struct br2_build_id *a, const struct br2_build_id *b);
-/* Lower-case hexadecimal, for messages; `text` has room for 2 * BR2_BUILD_ID_MAX + 1. */
-const char *br2_build_id_text(const struct br2_build_id *id, char *text);
 
 #endif

@@ -14,7 +14,7 @@ ALLOWED = {
     "base": [],
     "input": ["base"],
     "process": ["base", "input"],
-    "image": ["base", "input"],
+    "image": ["base"],
     "flow": ["base", "input", "process", "image"],
     "profile": ["base", "image/debug.h", "flow"],
     "report": ["base", "input", "process", "image", "flow", "profile"],

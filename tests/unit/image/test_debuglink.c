@@ -14,6 +14,7 @@
 
 static uint8_t nops[0x100];
 static char folder[128];
+static uint32_t id_size = 4; /* of build-ids; beyond 4 bytes they are padded */
 
 /* A program or, with `debug`, its debug file: the build-id `id` (0: none), the text at `address`.
  */
@@ -22,11 +23,11 @@ static struct br2_buf make(bool debug, uint8_t id, uint64_t address, const void 
 {
     struct eb eb = eb_new(ET_DYN, EM_X86_64);
     struct br2_buf file = {0};
-    uint8_t bytes[4] = {id, 0x22, 0x33, 0x44};
+    uint8_t bytes[BR2_BUILD_ID_MAX] = {id, 0x22, 0x33, 0x44};
     eb_text(&eb, ".text", address, nops, sizeof nops);
     if (id != 0) {
         struct br2_buf notes = {0};
-        eb_note(&notes, "GNU", NT_GNU_BUILD_ID, bytes, sizeof bytes);
+        eb_note(&notes, "GNU", NT_GNU_BUILD_ID, bytes, id_size);
         eb_add(&eb, ".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0x200, notes.bytes, notes.size);
         br2_buf_done(&notes);
     }
@@ -88,6 +89,10 @@ static void test_build_id_folder(void **state)
     save("program", make(false, 0xab, 0x1000, NULL, 0));
     check_found(NULL);
     save(name, make(true, 0xab, 0x1000, NULL, 0));
+    check_found(name);
+    id_size = BR2_BUILD_ID_MAX;
+    save(name, make(true, 0xab, 0x1000, NULL, 0));
+    id_size = 4;
     check_found(name);
     save(name, make(true, 0xac, 0x1000, NULL, 0));
     check_found(NULL); /* of another build */
@@ -174,8 +179,13 @@ static void test_given_file(void **state)
     save("program", make(false, 0xab, 0x1000, NULL, 0));
     save("other.dbg", make(true, 0xac, 0x1000, NULL, 0));
     assert_int_equal(br2_image_open(at("program"), &image, NULL), 0);
-    assert_int_equal(br2_debug_open(image, at("other.dbg"), NULL, &debug, &err), BR2PGO_INVALID);
+    assert_int_equal(br2_debug_open(image, at("other.dbg"), NULL, &debug, &err), BR2PGO_USELESS);
     assert_non_null(strstr(err.message, "build-id"));
+    id_size = BR2_BUILD_ID_MAX;
+    save("other.dbg", make(true, 0xab, 0x1000, NULL, 0)); /* of this build, but padded */
+    id_size = 4;
+    assert_int_equal(br2_debug_open(image, at("other.dbg"), NULL, &debug, NULL), 0);
+    br2_debug_close(debug);
     br2_image_close(image);
     unlink(at("other.dbg"));
 }

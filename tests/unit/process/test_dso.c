@@ -138,46 +138,6 @@ static void test_table(void **state)
     br2_dsos_done(&dsos);
 }
 
-static void test_equal_build_ids(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *a;
-        uint8_t a_size;
-        const char *b;
-        uint8_t b_size;
-        bool equal;
-    } rows[] = {
-        {"\1\2\3\4", 4, "\1\2\3\4", 4, true},
-        {"\1\2\3\4", 4, "\1\2\3\5", 4, false},
-        {"\1\2\3\4", 4, "\1\2\3\4\0\0\0\0", 8, true}, /* padded */
-        {"\1\2\3\4\0\0\0\0", 8, "\1\2\3\4", 4, true},
-        {"\1\2\3\4", 4, "\1\2\3\4\0\0\0\1", 8, false},
-        {"\1\2\3\4", 4, "\1\2\3\4\5\6\7\10", 8, false},
-        {"", 0, "", 0, false},
-        {"", 0, "\0\0", 2, false},
-        {"\1", 1, "", 0, false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct br2_build_id a = id_of(rows[i].a, rows[i].a_size);
-        struct br2_build_id b = id_of(rows[i].b, rows[i].b_size);
-        print_message("%zu\n", i);
-        assert_int_equal(br2_build_id_equal(&a, &b), rows[i].equal);
-    }
-}
-
-static void test_build_id_text(void **state)
-{
-    (void)state;
-    char text[2 * BR2_BUILD_ID_MAX + 1];
-    struct br2_build_id id = id_of("\x00\x9a\xff", 3);
-    assert_string_equal(br2_build_id_text(&id, text), "009aff");
-    id.size = 0;
-    assert_string_equal(br2_build_id_text(&id, text), "");
-    id.size = BR2_BUILD_ID_MAX;
-    assert_int_equal(strlen(br2_build_id_text(&id, text)), 40);
-}
-
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -197,9 +157,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identity),        cmocka_unit_test(test_build_id_decides),
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_table),
-        cmocka_unit_test(test_equal_build_ids), cmocka_unit_test(test_build_id_text),
+        cmocka_unit_test(test_identity),       cmocka_unit_test(test_build_id_decides),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_table),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
