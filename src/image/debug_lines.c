@@ -25,6 +25,7 @@ struct program {
     uint64_t line;
     uint64_t discriminator;
     size_t first; /* row of the current sequence */
+    bool overrun; /* more opcodes than the section has bytes */
 };
 
 static int64_t read_sleb(struct br2_cursor *c)
@@ -224,10 +225,17 @@ static bool special(struct program *p, struct br2_line_table *table, uint8_t opc
     return add_row(p, table);
 }
 
-static bool run(struct program *p, struct br2_line_table *table, const struct br2_image *image)
+/* False when memory runs out. */
+static bool run(struct program *p, struct br2_line_table *table, const struct br2_image *image,
+                size_t *steps)
 {
     reset(p, table);
     while (br2_cursor_left(&p->c) > 0) {
+        if (*steps == 0) {
+            p->overrun = true;
+            return true;
+        }
+        --*steps;
         uint8_t opcode = br2_cursor_u8(&p->c);
         bool good;
         if (opcode >= p->opcode_base) {
@@ -276,19 +284,26 @@ static void make_disjoint(struct br2_line_table *table)
 }
 
 int br2_line_table_read(struct br2_line_table *table, const struct br2_image *image,
-                        const uint8_t *section, size_t size, uint64_t offset,
-                        struct br2pgo_error *err)
+                        struct br2_line_section *section, uint64_t offset, struct br2pgo_error *err)
 {
     struct program p = {0};
-    if (section == NULL || !read_header(&p, section, size, offset, image->elf.big_endian)) {
-        return br2_fail(err, BR2PGO_CORRUPT, "'%s': broken line table at offset 0x%llx",
-                        image->path, (unsigned long long)offset);
-    }
-    if (!run(&p, table, image)) {
+    size_t steps = section->steps;
+    bool broken = section->bytes == NULL ||
+                  !read_header(&p, section->bytes, section->size, offset, image->elf.big_endian);
+    if (!broken && !run(&p, table, image, &steps)) {
         br2_line_table_done(table);
         return br2_fail_memory(err);
     }
+    section->steps = steps;
+    if (broken || p.overrun) {
+        br2_line_table_done(table);
+        return br2_fail(err, BR2PGO_CORRUPT, "'%s': broken line table at offset 0x%llx",
+                        image->path, (unsigned long long)offset);
+    }
     make_disjoint(table);
+    if (table->sequence_count == 0) {
+        br2_line_table_done(table);
+    }
     return 0;
 }
 

@@ -92,14 +92,15 @@ static int set_quality(struct br2_debug *debug, struct br2pgo_error *err)
     quality->fs_discriminators =
         br2_image_has_symbol(debug->image, marker) || br2_elf_has_symbol(&debug->elf, marker);
     for (size_t i = 0; i < debug->unit_count && !quality->has_line_table; i++) {
-        int status = 0;
-        if (debug->units[i].has_code) {
-            status = br2_debug_load_lines(debug, &debug->units[i], err);
+        const struct br2_line_table *lines;
+        if (!debug->units[i].has_code) {
+            continue;
         }
+        int status = br2_debug_load_lines(debug, &debug->units[i], &lines, err);
         if (status != 0) {
             return status;
         }
-        quality->has_line_table = debug->units[i].lines.sequence_count > 0;
+        quality->has_line_table = lines->sequence_count > 0;
     }
     set_producer(debug);
     return 0;

@@ -54,13 +54,21 @@ struct br2_line_table {
     size_t sequence_capacity;
 };
 
+/* .debug_line. Its tables share no bytes, so that all of them together have at most one opcode for
+ * each byte; those of a hostile file may overlap, so opcodes are counted. */
+struct br2_line_section {
+    const uint8_t *bytes; /* NULL: there is none */
+    size_t size;
+    size_t steps; /* opcodes that may still be run */
+};
+
 /*
  * Reads the line program at `offset` of .debug_line. Sequences that do not start in the image's
  * code (what the linker threw away) are left out; of rows with the same address the last counts.
  * BR2PGO_CORRUPT when it is broken; BR2PGO_NO_MEMORY.
  */
 int br2_line_table_read(struct br2_line_table *table, const struct br2_image *image,
-                        const uint8_t *section, size_t size, uint64_t offset,
+                        struct br2_line_section *section, uint64_t offset,
                         struct br2pgo_error *err);
 void br2_line_table_done(struct br2_line_table *table);
 /* Index of the first sequence that ends behind `address`. */
@@ -80,13 +88,20 @@ struct br2_unit {
     bool skeleton;
     bool has_code;
     bool loaded; /* the functions */
-    bool lines_loaded;
     bool broken;
     struct br2_unit_function *functions; /* owned; in DIE order */
     size_t function_count;
     size_t function_capacity;
     struct br2_interval_list ranges; /* item: index into functions */
-    struct br2_line_table lines;
+    struct br2_shared_lines *lines;  /* NULL: none */
+};
+
+/* One line table: of a unit, or of several that say they have the same. */
+struct br2_shared_lines {
+    uint64_t offset; /* in .debug_line */
+    bool loaded;
+    bool broken;
+    struct br2_line_table table;
 };
 
 struct br2_debug {
@@ -98,6 +113,9 @@ struct br2_debug {
     size_t unit_count;
     size_t unit_capacity;
     struct br2_interval_list ranges; /* item: index into units */
+    struct br2_line_section line_section;
+    struct br2_shared_lines *lines; /* owned; sorted by offset, each offset once */
+    size_t line_count;
     size_t broken_units;
     size_t budget; /* steps left, so that a small hostile file cannot make much work */
     struct br2_debug_quality quality;
@@ -106,10 +124,12 @@ struct br2_debug {
 /* Fills units and ranges. BR2PGO_NO_MEMORY. */
 int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err);
 void br2_debug_units_done(struct br2_debug *debug);
-/* Makes the table of functions, or the line table, of a unit that has none yet; a broken unit is
- * marked and counted. BR2PGO_NO_MEMORY. */
+/* Makes the table of functions of a unit that has none yet; a broken unit is marked and counted.
+ * BR2PGO_NO_MEMORY. */
 int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err);
-int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err);
+/* The line table of a unit, empty where it has none or a broken one. BR2PGO_NO_MEMORY. */
+int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit,
+                         const struct br2_line_table **ret, struct br2pgo_error *err);
 void br2_debug_unit_is_broken(struct br2_debug *debug, struct br2_unit *unit);
 
 /* Takes one step from the budget. */

@@ -408,11 +408,11 @@ int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *d
                     struct br2_debug_function **ret, struct br2pgo_error *err)
 {
     *ret = NULL;
-    int status = br2_debug_load_lines(debug, unit, err);
+    struct builder b = {.debug = debug};
+    int status = br2_debug_load_lines(debug, unit, &b.lines, err);
     if (status != 0) {
         return status;
     }
-    struct builder b = {.debug = debug, .lines = &unit->lines};
     b.function = br2_calloc(1, sizeof *b.function);
     if (b.function == NULL) {
         return br2_fail_memory(err);

@@ -178,26 +178,6 @@ static int ranges_from_table(struct br2_debug *debug, struct br2pgo_error *err)
     return status;
 }
 
-int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err)
-{
-    int status = collect_units(debug, err);
-    for (size_t i = 0; status == 0 && i < debug->unit_count; i++) {
-        Dwarf_Attribute attribute;
-        struct br2_unit *unit = &debug->units[i];
-        bool says = dwarf_attr(&unit->die, DW_AT_ranges, &attribute) != NULL ||
-                    dwarf_attr(&unit->die, DW_AT_high_pc, &attribute) != NULL;
-        if (!unit->has_code && !says) {
-            status = ranges_from_functions(debug, unit, (uint32_t)i, err);
-        }
-    }
-    br2_interval_sort(&debug->ranges);
-    if (status == 0) {
-        status = ranges_from_table(debug, err);
-        br2_interval_sort(&debug->ranges);
-    }
-    return status;
-}
-
 static int add_function(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *die,
                         struct br2pgo_error *err)
 {
@@ -286,12 +266,9 @@ static bool find_body(struct br2_unit *unit)
     return true;
 }
 
-int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
+/* Fills a unit that is empty; BR2PGO_NO_MEMORY. */
+static int fill_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
 {
-    if (unit->loaded) {
-        return 0;
-    }
-    unit->loaded = true;
     bool no_memory = false;
     if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit, &no_memory)) {
         if (no_memory) {
@@ -311,30 +288,124 @@ int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct b
     return 0;
 }
 
-int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
+int br2_debug_load_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
 {
-    if (unit->lines_loaded) {
+    if (unit->loaded) {
         return 0;
     }
-    unit->lines_loaded = true;
-    uint64_t offset;
-    if (!br2_debug_number(&unit->die, DW_AT_stmt_list, &offset)) {
-        return 0;
+    size_t budget = debug->budget;
+    int status = fill_unit(debug, unit, err);
+    if (status != 0) { /* as if not asked: whoever has memory again may ask again */
+        unit->function_count = 0;
+        unit->ranges.count = 0;
+        debug->budget = budget;
+        return status;
     }
+    unit->loaded = true;
+    return 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct br2_shared_lines *x = a;
+    const struct br2_shared_lines *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The places of all line tables, each once. */
+static int collect_lines(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    debug->lines = br2_calloc(debug->unit_count + 1, sizeof *debug->lines);
+    if (debug->lines == NULL) {
+        return br2_fail_memory(err);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < debug->unit_count; i++) {
+        uint64_t offset;
+        if (br2_debug_number(&debug->units[i].die, DW_AT_stmt_list, &offset)) {
+            debug->lines[count++].offset = offset;
+        }
+    }
+    qsort(debug->lines, count, sizeof *debug->lines, by_offset);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || debug->lines[i].offset != debug->lines[i - 1].offset) {
+            debug->lines[debug->line_count++] = debug->lines[i];
+        }
+    }
+    return 0;
+}
+
+static void read_line_section(struct br2_debug *debug)
+{
     const struct br2_elf_section *section = br2_elf_section(&debug->elf, ".debug_line");
     if (section == NULL) {
         section = br2_elf_section(&debug->elf, ".zdebug_line");
     }
-    size_t size;
-    const uint8_t *bytes = br2_elf_section_bytes(section, &size);
-    int status = br2_line_table_read(&unit->lines, debug->image, bytes, size, offset, NULL);
-    if (status == BR2PGO_NO_MEMORY) {
-        return br2_fail_memory(err);
+    struct br2_line_section *lines = &debug->line_section;
+    lines->bytes = br2_elf_section_bytes(section, &lines->size);
+    lines->steps = lines->size;
+}
+
+static int index_lines(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    int status = collect_lines(debug, err);
+    for (size_t i = 0; status == 0 && i < debug->unit_count; i++) {
+        struct br2_unit *unit = &debug->units[i];
+        struct br2_shared_lines key = {0};
+        if (br2_debug_number(&unit->die, DW_AT_stmt_list, &key.offset)) {
+            unit->lines =
+                bsearch(&key, debug->lines, debug->line_count, sizeof *debug->lines, by_offset);
+        }
     }
-    if (status != 0) {
+    read_line_section(debug);
+    return status;
+}
+
+int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit,
+                         const struct br2_line_table **ret, struct br2pgo_error *err)
+{
+    static const struct br2_line_table none;
+    struct br2_shared_lines *lines = unit->lines;
+    *ret = lines != NULL ? &lines->table : &none;
+    if (lines == NULL) {
+        return 0;
+    }
+    if (!lines->loaded) {
+        int status = br2_line_table_read(&lines->table, debug->image, &debug->line_section,
+                                         lines->offset, NULL);
+        if (status == BR2PGO_NO_MEMORY) {
+            return br2_fail_memory(err);
+        }
+        lines->loaded = true;
+        lines->broken = status != 0;
+    }
+    if (lines->broken) {
         br2_debug_unit_is_broken(debug, unit);
     }
     return 0;
+}
+
+int br2_debug_index_units(struct br2_debug *debug, struct br2pgo_error *err)
+{
+    int status = collect_units(debug, err);
+    if (status == 0) {
+        status = index_lines(debug, err);
+    }
+    for (size_t i = 0; status == 0 && i < debug->unit_count; i++) {
+        Dwarf_Attribute attribute;
+        struct br2_unit *unit = &debug->units[i];
+        bool says = dwarf_attr(&unit->die, DW_AT_ranges, &attribute) != NULL ||
+                    dwarf_attr(&unit->die, DW_AT_high_pc, &attribute) != NULL;
+        if (!unit->has_code && !says) {
+            status = ranges_from_functions(debug, unit, (uint32_t)i, err);
+        }
+    }
+    br2_interval_sort(&debug->ranges);
+    if (status == 0) {
+        status = ranges_from_table(debug, err);
+        br2_interval_sort(&debug->ranges);
+    }
+    return status;
 }
 
 void br2_debug_units_done(struct br2_debug *debug)
@@ -346,8 +417,11 @@ void br2_debug_units_done(struct br2_debug *debug)
         }
         br2_free(unit->functions);
         br2_free(unit->ranges.items);
-        br2_line_table_done(&unit->lines);
     }
+    for (size_t i = 0; i < debug->line_count; i++) {
+        br2_line_table_done(&debug->lines[i].table);
+    }
+    br2_free(debug->lines);
     br2_free(debug->units);
     br2_free(debug->ranges.items);
 }

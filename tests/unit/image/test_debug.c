@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <zstd.h>
 
+#include "base/mem.h"
 #include "elf_builder.h"
 #include "image/debug.h"
 
@@ -494,13 +495,179 @@ static void test_without(void **state)
     br2_image_close(image);
 }
 
+/* `units` units of `functions` functions each; the line table of each begins `step` bytes behind
+ * that of the one before. */
+static struct br2_buf make_units(unsigned units, unsigned functions, uint32_t step)
+{
+    struct br2_buf info = {0};
+    for (uint32_t i = 0; i < units; i++) {
+        size_t start = info.size;
+        br2_buf_le32(&info, 0);
+        br2_buf_put(&info, "\x04\x00\x00\x00\x00\x00\x08", 7);
+        br2_buf_u8(&info, UNIT);
+        put_string(&info, "c");
+        br2_buf_le64(&info, 0x1000);
+        br2_buf_le32(&info, 0x100);
+        br2_buf_le32(&info, i * step);
+        for (unsigned k = 0; k < functions; k++) {
+            put_function(&info, "f", 1, 0x1000 + 4 * k, 4);
+            br2_buf_u8(&info, 0);
+        }
+        br2_buf_u8(&info, 0);
+        patch_le32(&info, start, (uint32_t)(info.size - start) - 4);
+    }
+    return info;
+}
+
+static struct br2_debug *open_units(struct br2_buf info, const struct br2_buf *lines,
+                                    struct br2_image **ret_image)
+{
+    struct eb eb = eb_new(ET_DYN, EM_X86_64);
+    struct br2_debug *debug;
+    eb_text(&eb, ".text", 0x1000, nops, sizeof nops);
+    eb_add(&eb, ".debug_abbrev", SHT_PROGBITS, 0, 0, abbreviations, sizeof abbreviations);
+    eb_add(&eb, ".debug_info", SHT_PROGBITS, 0, 0, info.bytes, info.size);
+    eb_add(&eb, ".debug_line", SHT_PROGBITS, 0, 0, lines->bytes, lines->size);
+    br2_buf_done(&info);
+    assert_int_equal(br2_image_open(eb_write(&eb), ret_image, NULL), 0);
+    assert_int_equal(br2_debug_open(*ret_image, NULL, NULL, &debug, NULL), 0);
+    unlink(eb.path);
+    return debug;
+}
+
+/* `count` headers of line tables that all reach to the end, then rows of no use. */
+static struct br2_buf make_nested_lines(unsigned count, size_t *ret_header)
+{
+    static const uint8_t header[] = {4, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 13, 0,
+                                     1, 1, 1, 1, 0, 0, 0, 1, 0, 0,    1,  0,  0};
+    struct br2_buf b = {0};
+    *ret_header = 4 + sizeof header;
+    for (unsigned i = 0; i < count; i++) {
+        br2_buf_le32(&b, 0);
+        br2_buf_put(&b, header, sizeof header);
+        patch_le32(&b, i * *ret_header + 6, sizeof header - 6);
+    }
+    for (unsigned i = 0; i < 4000; i++) {
+        br2_buf_u8(&b, 0x2f); /* one line and two bytes on */
+    }
+    for (unsigned i = 0; i < count; i++) {
+        patch_le32(&b, i * *ret_header, (uint32_t)(b.size - i * *ret_header) - 4);
+    }
+    return b;
+}
+
+static size_t allocations_of_units(unsigned units, const struct br2_buf *lines)
+{
+    struct br2_image *image;
+    br2_mem_fail_at(0);
+    struct br2_debug *debug = open_units(make_units(units, 0, 0), lines, &image);
+    size_t count = br2_mem_fail_at(0);
+    assert_false(br2_debug_quality(debug)->has_line_table);
+    assert_int_equal(br2_debug_broken_units(debug), 0);
+    br2_debug_close(debug);
+    br2_image_close(image);
+    return count;
+}
+
+/* A table that many units have is read once: 4000 rows each would be a dozen allocations each. */
+static void test_shared_lines(void **state)
+{
+    (void)state;
+    size_t header;
+    struct br2_buf lines = make_nested_lines(1, &header);
+    size_t one = allocations_of_units(1, &lines);
+    size_t many = allocations_of_units(101, &lines);
+    assert_in_range(many, one, one + 50);
+    br2_buf_done(&lines);
+}
+
+/* Tables inside each other are no more work than one. */
+static void test_nested_lines(void **state)
+{
+    (void)state;
+    size_t header;
+    struct br2_buf lines = make_nested_lines(20, &header);
+    struct br2_image *image;
+    struct br2_debug *debug = open_units(make_units(20, 0, (uint32_t)header), &lines, &image);
+    assert_int_equal(br2_debug_broken_units(debug), 19);
+    br2_debug_close(debug);
+    br2_image_close(image);
+    br2_buf_done(&lines);
+}
+
+/* Running out of memory once leaves nothing behind that a second question would take for an
+ * answer. */
+static void test_asked_again(void **state)
+{
+    (void)state;
+    int status = BR2PGO_NO_MEMORY;
+    size_t nth = 0;
+    while (status != 0) {
+        struct br2_image *image;
+        struct br2_debug *debug = open_built(0, NULL, &image);
+        const struct br2_debug_function *function;
+        br2_mem_fail_at(++nth);
+        status = br2_debug_function_at(debug, 0x1000, &function, NULL);
+        br2_mem_fail_at(0);
+        if (status != 0) {
+            assert_int_equal(status, BR2PGO_NO_MEMORY);
+            function = function_at(debug, 0x1000);
+        }
+        assert_non_null(function);
+        assert_int_equal(function->scope_count, 3);
+        assert_int_equal(function->location_count, 7);
+        char names[64] = "";
+        assert_int_equal(br2_debug_each_name(debug, collect, names, NULL), 0);
+        assert_string_equal(names, "outer _ZN1c1mEv ");
+        assert_int_equal(br2_debug_broken_units(debug), 0);
+        br2_debug_close(debug);
+        br2_image_close(image);
+    }
+    assert_in_range(nth, 6, 100);
+}
+
+static int count_name(void *user, const char *name)
+{
+    ++*(size_t *)user;
+    assert_string_equal(name, "f");
+    return 0;
+}
+
+/* The same where memory runs out when some functions of a unit are known. */
+static void test_functions_asked_again(void **state)
+{
+    (void)state;
+    int status = BR2PGO_NO_MEMORY;
+    size_t nth = 0;
+    while (status != 0) {
+        struct br2_image *image;
+        struct br2_buf none = {0};
+        struct br2_debug *debug = open_units(make_units(1, 40, 0), &none, &image);
+        size_t count = 0;
+        br2_mem_fail_at(++nth);
+        status = br2_debug_each_name(debug, count_name, &count, NULL);
+        br2_mem_fail_at(0);
+        if (status != 0) {
+            assert_int_equal(status, BR2PGO_NO_MEMORY);
+            assert_int_equal(count, 0);
+            assert_int_equal(br2_debug_each_name(debug, count_name, &count, NULL), 0);
+        }
+        assert_int_equal(count, 40);
+        br2_debug_close(debug);
+        br2_image_close(image);
+    }
+    assert_in_range(nth, 8, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scopes),     cmocka_unit_test(test_locations),
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_specification),
-        cmocka_unit_test(test_quality),    cmocka_unit_test(test_broken_sibling),
-        cmocka_unit_test(test_compressed), cmocka_unit_test(test_without),
+        cmocka_unit_test(test_scopes),       cmocka_unit_test(test_locations),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_specification),
+        cmocka_unit_test(test_quality),      cmocka_unit_test(test_broken_sibling),
+        cmocka_unit_test(test_compressed),   cmocka_unit_test(test_without),
+        cmocka_unit_test(test_shared_lines), cmocka_unit_test(test_nested_lines),
+        cmocka_unit_test(test_asked_again),  cmocka_unit_test(test_functions_asked_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
