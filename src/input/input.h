@@ -65,6 +65,7 @@ struct br2_task_event {
 };
 
 struct br2_sample {
+    size_t event; /* its number */
     br2_time time;
     int32_t pid;
     int32_t tid;
@@ -100,8 +101,8 @@ struct br2_event_info {
     bool frequency; /* period_or_frequency is a frequency */
     uint64_t period_or_frequency;
     unsigned precise;
-    /* Known after the first pass: */
-    uint64_t samples;
+    uint64_t samples;           /* known after the first pass */
+    uint64_t malformed_samples; /* known after the second: they contradict their size */
 };
 
 /* A name a recording says an image has. */
@@ -134,8 +135,10 @@ struct br2_recording_info {
     uint64_t samples;         /* of all events */
     uint64_t unknown_records; /* of a type this reader does not know, skipped by size */
     uint64_t unknown_event_samples;
-    uint64_t malformed_records; /* a known record whose body contradicts its size, skipped */
-    uint64_t lost_records;      /* PERF_RECORD_LOST and LOST_SAMPLES, their counts added up */
+    /* Known records whose body contradicts their size, skipped; samples among them are known after
+     * the second pass. */
+    uint64_t malformed_records;
+    uint64_t lost_records; /* PERF_RECORD_LOST and LOST_SAMPLES, their counts added up */
     uint64_t throttled;
     bool compressed;        /* has PERF_RECORD_COMPRESSED records */
     bool has_trace;         /* has AUXTRACE records (PT, ETM, SPE ...) */
@@ -155,8 +158,8 @@ struct br2_input_format {
     int (*open)(struct br2_input *input, struct br2pgo_error *err);
     int (*read_tasks)(struct br2_input *input, br2_task_sink sink, void *user,
                       struct br2pgo_error *err);
-    int (*read_samples)(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
-                        struct br2pgo_error *err);
+    int (*read_samples)(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
+                        void *user, struct br2pgo_error *err);
     void (*close)(struct br2_input *input);
 };
 
@@ -175,13 +178,18 @@ const struct br2_recording_info *br2_input_info(const struct br2_input *input);
 int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                          struct br2pgo_error *err);
 
-/* Second pass: the samples of event number `event` that have at least one branch record, in file
- * order. Needs the first pass. */
-int br2_input_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
-                           struct br2pgo_error *err);
+/* Second pass: the samples that have at least one branch record, in file order, of the events whose
+ * numbers `wanted` (one for each event) says. Needs the first pass. */
+int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
+                           void *user, struct br2pgo_error *err);
+
+/* Has both passes call `tick` (NULL: nothing) at their beginning and every few thousand records; a
+ * non-zero return ends the pass and is passed on. */
+typedef int (*br2_input_tick)(void *user, struct br2pgo_error *err);
+void br2_input_set_tick(struct br2_input *input, br2_input_tick tick, void *user);
 
 /* Bytes of the recording read so far in the current pass, and in all; for progress. May be called
- * from a sink. */
+ * from a sink or tick. */
 void br2_input_progress(const struct br2_input *input, uint64_t *ret_done, uint64_t *ret_total);
 
 #endif

@@ -15,6 +15,8 @@ struct br2_input {
     struct br2_arena arena; /* holds what the info points to */
     uint64_t done;          /* bytes of the current pass */
     uint64_t total;
+    br2_input_tick tick; /* NULL: nobody watches */
+    void *tick_user;
     void *state; /* the format's own */
 };
 

@@ -88,22 +88,30 @@ const struct br2_recording_info *br2_input_info(const struct br2_input *input)
     return &input->info;
 }
 
+void br2_input_set_tick(struct br2_input *input, br2_input_tick tick, void *user)
+{
+    input->tick = tick;
+    input->tick_user = user;
+}
+
+static int begin_pass(struct br2_input *input, struct br2pgo_error *err)
+{
+    input->done = 0;
+    return input->tick ? input->tick(input->tick_user, err) : 0;
+}
+
 int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                          struct br2pgo_error *err)
 {
-    input->done = 0;
-    return input->format->read_tasks(input, sink, user, err);
+    int rc = begin_pass(input, err);
+    return rc ? rc : input->format->read_tasks(input, sink, user, err);
 }
 
-int br2_input_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
-                           struct br2pgo_error *err)
+int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
+                           void *user, struct br2pgo_error *err)
 {
-    if (event >= input->info.event_count) {
-        return br2_fail(err, BR2PGO_INVALID, "'%s': there is no event number %zu, only %zu",
-                        input->path, event, input->info.event_count);
-    }
-    input->done = 0;
-    return input->format->read_samples(input, event, sink, user, err);
+    int rc = begin_pass(input, err);
+    return rc ? rc : input->format->read_samples(input, wanted, sink, user, err);
 }
 
 void br2_input_progress(const struct br2_input *input, uint64_t *ret_done, uint64_t *ret_total)

@@ -24,8 +24,9 @@ struct br2_recording {
     struct br2_folded folded;
     struct br2_count_stats stats;
     uint64_t event_samples; /* of the events in use */
-    uint64_t *sources;      /* per image number: branch records with their source in it */
-    bool *is_image;         /* per image number: whether it is the image in use */
+    uint64_t malformed_samples;
+    uint64_t *sources; /* per image number: branch records with their source in it */
+    bool *is_image;    /* per image number: whether it is the image in use */
 };
 
 struct br2_target {

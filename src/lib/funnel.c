@@ -37,6 +37,7 @@ static void add_samples(struct br2pgo_conversion *conversion)
     uint64_t in = 0;
     uint64_t unknown = 0;
     uint64_t of_events = 0;
+    uint64_t malformed = 0;
     uint64_t kept = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_recording *recording = &conversion->recordings[i];
@@ -45,13 +46,15 @@ static void add_samples(struct br2pgo_conversion *conversion)
             in += info->samples;
             unknown += info->unknown_event_samples;
             of_events += recording->event_samples;
+            malformed += recording->malformed_samples;
             kept += recording->stats.samples;
         }
     }
     add_row(conversion, STAGE_SAMPLES, "in", in, in);
     add_loss(conversion, STAGE_SAMPLES, "of no known event", unknown, in);
     add_loss(conversion, STAGE_SAMPLES, "of other events", in - unknown - of_events, in);
-    add_loss(conversion, STAGE_SAMPLES, "without branch records", of_events - kept, in);
+    add_loss(conversion, STAGE_SAMPLES, "contradicting their size", malformed, in);
+    add_loss(conversion, STAGE_SAMPLES, "without branch records", of_events - malformed - kept, in);
     add_row(conversion, STAGE_SAMPLES, "kept", kept, in);
 }
 

@@ -93,15 +93,25 @@ static int refuse_event(const struct br2pgo_conversion *conversion,
     return BR2PGO_INVALID;
 }
 
-struct sample_user {
-    struct br2pgo_conversion *conversion;
-    struct br2_recording *recording;
-    struct br2_counting counting;
-    uint64_t next_report; /* progress is reported at this many samples */
+/* Who sees how far a pass over a recording is. */
+struct watching {
+    const struct br2pgo_conversion *conversion;
+    const struct br2_input *input;
+    const char *phase;
 };
 
-/* Samples between two looks at the progress: a few hundred microseconds of work. */
-#define REPORT_SAMPLES 4096
+static int watch(void *user, struct br2pgo_error *err)
+{
+    const struct watching *watching = user;
+    uint64_t done, total;
+    br2_input_progress(watching->input, &done, &total);
+    return br2_progress(watching->conversion, watching->phase, done, total, err);
+}
+
+struct sample_user {
+    struct br2_recording *recording;
+    struct br2_counting counting;
+};
 
 static int take_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
 {
@@ -112,27 +122,9 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
         return br2_fail_memory(err);
     }
     if (recording->live.used >= BR2_LIVE_TRACES) {
-        int rc = br2_fold(&recording->folded, recording->spaces, &reading->counting, err);
-        if (rc != 0) {
-            return rc;
-        }
-    }
-    if (reading->counting.stats.samples >= reading->next_report) {
-        reading->next_report += REPORT_SAMPLES;
-        uint64_t done, total;
-        br2_input_progress(recording->input, &done, &total);
-        return br2_progress(reading->conversion, "reading", done, total, err);
+        return br2_fold(&recording->folded, recording->spaces, &reading->counting, err);
     }
     return 0;
-}
-
-static int count_event(struct sample_user *reading, size_t number, struct br2pgo_error *err)
-{
-    struct br2_recording *recording = reading->recording;
-    recording->event_samples += br2_input_info(recording->input)->events[number].samples;
-    int rc = br2_input_read_samples(recording->input, number, take_sample, reading, err);
-    recording->stats = reading->counting.stats;
-    return rc;
 }
 
 /* Adds up, per image, the branch records that start in it. */
@@ -158,40 +150,51 @@ static int count_sources(struct br2_recording *recording, struct br2pgo_error *e
     return 0;
 }
 
-/* Each event is a pass over the recording. */
-#define EVENTS_MAX 64
-
-static bool is_counted(const struct br2pgo_conversion *conversion,
-                       const struct br2_event_info *event)
+/* Reads the samples of all events in use, in one pass. */
+static int count_samples(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                         struct br2pgo_error *err)
 {
-    return is_wanted(conversion, event) && event->samples != 0 && event->has_branch_stacks;
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    bool *wanted = br2_calloc(info->event_count, sizeof *wanted);
+    if (wanted == NULL) {
+        return br2_fail_memory(err);
+    }
+    for (size_t i = 0; i < info->event_count; i++) {
+        wanted[i] = is_wanted(conversion, &info->events[i]);
+    }
+    struct sample_user reading = {.recording = recording};
+    reading.counting.traces = &recording->live;
+    struct watching watching = {conversion, recording->input, "reading"};
+    br2_input_set_tick(recording->input, watch, &watching);
+    int rc = br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
+    br2_input_set_tick(recording->input, NULL, NULL);
+    br2_free(wanted);
+    recording->stats = reading.counting.stats;
+    return rc != 0 ? rc : br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
 }
 
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err)
 {
-    const struct br2_recording_info *info = br2_input_info(recording->input);
-    struct sample_user reading = {.conversion = conversion, .recording = recording};
-    reading.counting.traces = &recording->live;
-    int rc = 0;
-    int counted = 0;
-    for (size_t i = 0; rc == 0 && i < info->event_count; i++) {
-        if (!is_counted(conversion, &info->events[i])) {
-            continue;
-        }
-        if (++counted > EVENTS_MAX) {
-            rc = br2_fail(err, BR2PGO_LIMIT, "'%s': more than %d events have branch records",
-                          recording->path, EVENTS_MAX);
-            br2_hint(err, "choose one with --event");
-        } else {
-            rc = count_event(&reading, i, err);
-        }
-    }
-    if (rc == 0) {
-        rc = br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
-    }
+    int rc = count_samples(conversion, recording, err);
     br2_trace_table_done(&recording->live);
     return rc != 0 ? rc : count_sources(recording, err);
+}
+
+/* Samples of the events in use; where none of them has branch records, of all that were asked for.
+ */
+static uint64_t count_event_samples(const struct br2pgo_conversion *conversion,
+                                    const struct br2_recording_info *info)
+{
+    uint64_t with_stacks = 0;
+    uint64_t wanted = 0;
+    for (size_t i = 0; i < info->event_count; i++) {
+        const struct br2_event_info *event = &info->events[i];
+        uint64_t samples = is_wanted(conversion, event) ? event->samples : 0;
+        wanted += samples;
+        with_stacks += event->has_branch_stacks ? samples : 0;
+    }
+    return with_stacks != 0 ? with_stacks : wanted;
 }
 
 /* Refuses what cannot become a profile before it is counted. */
@@ -264,6 +267,20 @@ static void note_damage(struct br2pgo_conversion *conversion, const struct br2_r
     }
 }
 
+/* Samples are looked into when they are counted. */
+static void note_malformed(struct br2pgo_conversion *conversion, struct br2_recording *recording)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    for (size_t i = 0; i < info->event_count; i++) {
+        recording->malformed_samples += info->events[i].malformed_samples;
+    }
+    if (recording->malformed_samples != 0) {
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "'%s': %llu samples contradict their own size, left out", recording->path,
+                 (unsigned long long)recording->malformed_samples);
+    }
+}
+
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
@@ -275,10 +292,16 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     if (recording->spaces == NULL) {
         return br2_fail_memory(err);
     }
+    struct watching watching = {conversion, recording->input, "scanning"};
+    br2_input_set_tick(recording->input, watch, &watching);
     rc = br2_input_read_tasks(recording->input, br2_spaces_add, recording->spaces, err);
+    br2_input_set_tick(recording->input, NULL, NULL);
     if (rc == 0) {
         note_damage(conversion, recording);
         rc = br2_spaces_finish(recording->spaces, err);
+    }
+    if (rc == BR2PGO_LIMIT) {
+        br2_prefix(err, "'%s'", recording->path);
     }
     if (rc == 0) {
         const struct br2_recording_info *info = br2_input_info(recording->input);
@@ -293,10 +316,13 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
 {
     int rc = br2_recording_open(conversion, recording, err);
     if (rc == 0) {
+        recording->event_samples =
+            count_event_samples(conversion, br2_input_info(recording->input));
         rc = check_events(conversion, recording, err);
     }
     if (rc == 0) {
         rc = br2_recording_count(conversion, recording, err);
+        note_malformed(conversion, recording);
     }
     if (rc == 0 && recording->stats.records == 0) {
         rc = refuse_without_branches(recording, br2_input_info(recording->input), err);

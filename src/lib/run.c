@@ -16,13 +16,44 @@
 /* So many functions without one discriminator between them were not built to have any. */
 #define TELLING_FUNCTIONS 20
 
+/* Whether a recording adds to the graph. */
+static bool contributes(const struct br2_recording *recording)
+{
+    size_t count = br2_spaces_dsos(recording->spaces)->count;
+    for (size_t i = 0; i < count; i++) {
+        if (recording->is_image[i] && recording->sources[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Mispredictions are known where every recording that contributes has them: of a sum of some,
+ * nobody knows of how many branches it is. */
+static bool predictions_known(struct br2pgo_conversion *conversion)
+{
+    const struct br2_recording *with = NULL;
+    const struct br2_recording *without = NULL;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        const struct br2_recording *recording = &conversion->recordings[i];
+        if (contributes(recording)) {
+            *(recording->stats.predictions != 0 ? &with : &without) = recording;
+        }
+    }
+    if (with != NULL && without != NULL) {
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "'%s' does not say which branches were mispredicted, '%s' does: they are left out",
+                 without->path, with->path);
+    }
+    return with != NULL && without == NULL;
+}
+
 static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     struct br2_flow_source *sources = br2_calloc(conversion->recording_count, sizeof *sources);
     if (sources == NULL) {
         return br2_fail_memory(err);
     }
-    bool predictions = false;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
         sources[i] = (struct br2_flow_source){
@@ -30,13 +61,12 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
             .dsos = br2_spaces_dsos(recording->spaces),
             .is_image = recording->is_image,
         };
-        predictions = predictions || recording->stats.predictions != 0;
     }
     int rc = br2_flow_graph_build(conversion->image, sources, conversion->recording_count,
                                   &conversion->graph, err);
     br2_free(sources);
     if (rc == 0) {
-        conversion->graph->predictions_known = predictions;
+        conversion->graph->predictions_known = predictions_known(conversion);
     }
     return rc;
 }

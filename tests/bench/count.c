@@ -65,13 +65,14 @@ static int touch_sample(void *user, const struct br2_sample *sample, struct br2p
 static int read_events(struct br2_input *input, br2_sample_sink sink, struct round *round,
                        struct br2pgo_error *err)
 {
-    const struct br2_recording_info *info = br2_input_info(input);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < info->event_count; i++) {
-        if (info->events[i].has_branch_stacks && info->events[i].samples != 0) {
-            rc = br2_input_read_samples(input, i, sink, round, err);
-        }
+    size_t count = br2_input_info(input)->event_count;
+    bool *wanted = br2_alloc(count);
+    if (wanted == NULL) {
+        return br2_fail_memory(err);
     }
+    memset(wanted, true, count);
+    int rc = br2_input_read_samples(input, wanted, sink, round, err);
+    br2_free(wanted);
     return rc;
 }
 

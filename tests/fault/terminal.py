@@ -92,7 +92,7 @@ class Terminal(unittest.TestCase):
         self.assertEqual(status, 0)
         lines = shown.split(ERASE)
         self.assertGreater(len(lines), 3, shown)
-        self.assertRegex(lines[1].decode(), r"^reading \[#* *\] +\d+%$")
+        self.assertRegex(lines[1].decode(), r"^(scanning|reading) \[#* *\] +\d+%$")
         shares = [int(line.rsplit(b"]", 1)[1].strip(b" %")) for line in lines[1:-1]
                   if line.startswith(b"reading")]
         self.assertEqual(shares, sorted(shares))

@@ -8,8 +8,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "input/input.h"
 
 struct options {
@@ -18,7 +20,6 @@ struct options {
 };
 
 struct totals {
-    size_t event;
     uint64_t samples, records, sum;
 };
 
@@ -118,10 +119,10 @@ static int task_sink(void *user, const struct br2_task_event *event, struct br2p
 
 static int sample_sink(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
 {
+    (void)user;
     (void)err;
-    const struct totals *totals = user;
     printf("sample %zu %" PRId32 "/%" PRId32 " %" PRIu64 " 0x%" PRIx64 " %" PRIu64 ":",
-           totals->event, sample->pid, sample->tid, sample->time, sample->ip, sample->period);
+           sample->event, sample->pid, sample->tid, sample->time, sample->ip, sample->period);
     for (size_t i = 0; i < sample->count; i++) {
         struct br2_branch_record record;
         br2_sample_record(sample, i, &record);
@@ -187,16 +188,17 @@ static int dump_samples(struct br2_input *input, const struct options *options,
     else if (options->count)
         sink = count_sink;
     struct totals totals = {0};
-    for (size_t i = 0; i < br2_input_info(input)->event_count; i++) {
-        totals.event = i;
-        int rc = br2_input_read_samples(input, i, sink, &totals, err);
-        if (rc)
-            return rc;
-    }
-    if (options->count)
+    size_t count = br2_input_info(input)->event_count;
+    bool *wanted = malloc(count);
+    if (!wanted)
+        return br2_fail_memory(err);
+    memset(wanted, true, count);
+    int rc = br2_input_read_samples(input, wanted, sink, &totals, err);
+    free(wanted);
+    if (!rc && options->count)
         printf("count samples %" PRIu64 " branch records %" PRIu64 " sum 0x%" PRIx64 "\n",
                totals.samples, totals.records, totals.sum);
-    return 0;
+    return rc;
 }
 
 static int dump(struct br2_input *input, struct options *options, struct br2pgo_error *err)

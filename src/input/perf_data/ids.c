@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Event id -> attr: one look-up per sample when there are several events. */
+#include "base/hash.h"
 #include "input/perf_data/perf_data.h"
 
 static size_t slot_of(const struct br2_perf_ids *ids, uint64_t id)
 {
-    /* Fibonacci hashing: ids are small consecutive numbers. */
-    uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
+    /* Ids are small consecutive numbers, or whatever a file says they are. */
+    uint64_t hash = id * ids->multiplier;
     return (size_t)(hash >> 32) & (ids->slot_count - 1);
 }
 
@@ -29,6 +30,7 @@ static bool enlarge(struct br2_perf_ids *ids)
     }
     ids->slots = slots;
     ids->slot_count = slot_count;
+    ids->multiplier = br2_hash_key()->words[0];
     for (size_t i = 0; i < old.slot_count; i++) {
         if (old.slots[i].id != 0) {
             *probe(ids, old.slots[i].id) = old.slots[i];

@@ -132,7 +132,6 @@ struct br2_perf_attr {
     unsigned precise;
     const char *name; /* in the input's arena; NULL: the recording gives none */
     struct br2_perf_layout layout;
-    uint64_t malformed_samples; /* found by the last reading of its samples */
 };
 
 /* Event id -> number of the attr. Open addressing, id 0 is never stored. */
@@ -143,6 +142,7 @@ struct br2_perf_ids {
     } * slots;
     size_t slot_count; /* power of two, or 0 */
     size_t count;
+    uint64_t multiplier; /* secret */
 };
 
 /* How a record is told which event it belongs to. */
@@ -282,8 +282,8 @@ void br2_perf_zstd_free(struct br2_perf_zstd *zstd);
 /* tasks.c, samples.c: the two passes. */
 int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                         struct br2pgo_error *err);
-int br2_perf_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
-                          struct br2pgo_error *err);
+int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
+                          void *user, struct br2pgo_error *err);
 
 /* Number of the attr a sample belongs to; false: none is known. */
 static inline bool br2_perf_sample_attr(const struct br2_perf *perf,
@@ -303,6 +303,17 @@ static inline bool br2_perf_is_special(uint32_t type)
 {
     return type == BR2_PERF_TRACING_DATA || type == BR2_PERF_AUXTRACE ||
            type == BR2_PERF_COMPRESSED || type == BR2_PERF_COMPRESSED2;
+}
+
+/* Records between two ticks: a millisecond of work, if they are samples of 32 branches. */
+#define BR2_PERF_TICK 4096
+
+/* After each step; non-zero: the pass is to end with that. */
+static inline int br2_perf_tick(const struct br2_perf_walk *walk, struct br2pgo_error *err)
+{
+    const struct br2_input *input = walk->perf->input;
+    return walk->ordinal % BR2_PERF_TICK == 0 && input->tick ? input->tick(input->tick_user, err)
+                                                             : 0;
 }
 
 /* Steps to the next record: 1, 0 at the end, negative for an error. */

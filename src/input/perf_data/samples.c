@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Second pass: the samples of one event. For a little-endian file on a little-endian machine
+/* Second pass: the samples of some events. For a little-endian file on a little-endian machine
  * nothing is done per branch record: they are handed out where they are. */
 #include "input/perf_data/perf_data.h"
 
@@ -8,12 +8,10 @@
 
 struct pass {
     struct br2_perf *perf;
-    const struct br2_perf_attr *attr;
-    size_t event;
+    const bool *wanted;
     bool has_time;
     br2_sample_sink sink;
     void *user;
-    uint64_t malformed;
 };
 
 /* `width` bits of the flags of a big-endian machine, whose first field is at the top. */
@@ -52,11 +50,11 @@ static const uint8_t *convert(const struct br2_perf *perf, const uint8_t *record
     return perf->scratch;
 }
 
-static void read_fields(const struct pass *pass, const uint8_t *body, uint64_t ordinal,
-                        struct br2_sample *ret)
+static void read_fields(const struct pass *pass, const struct br2_perf_attr *attr,
+                        const uint8_t *body, uint64_t ordinal, struct br2_sample *ret)
 {
     const struct br2_perf *perf = pass->perf;
-    const struct br2_perf_layout *layout = &pass->attr->layout;
+    const struct br2_perf_layout *layout = &attr->layout;
     ret->time = pass->has_time ? br2_perf_u64(perf, body + layout->time) : ordinal;
     ret->pid = BR2_PID_KERNEL;
     ret->tid = BR2_PID_KERNEL;
@@ -66,44 +64,47 @@ static void read_fields(const struct pass *pass, const uint8_t *body, uint64_t o
     }
     ret->ip = layout->ip != BR2_PERF_ABSENT ? br2_perf_u64(perf, body + layout->ip) : 0;
     ret->period = layout->period != BR2_PERF_ABSENT ? br2_perf_u64(perf, body + layout->period)
-                                                    : pass->attr->period;
+                                                    : attr->period;
 }
 
-static int read_sample(struct pass *pass, const struct br2_perf_record *record, uint64_t ordinal,
-                       struct br2pgo_error *err)
+static int read_sample(const struct pass *pass, const struct br2_perf_record *record,
+                       uint64_t ordinal, struct br2pgo_error *err)
 {
     const struct br2_perf *perf = pass->perf;
-    size_t attr;
-    if (!br2_perf_sample_attr(perf, record, &attr) || attr != pass->event) {
+    struct br2_sample sample;
+    if (!br2_perf_sample_attr(perf, record, &sample.event) || !pass->wanted[sample.event]) {
         return 0;
     }
-    struct br2_sample sample;
-    if (!br2_perf_find_records(perf, pass->attr, record->body, record->size, &sample.records,
+    const struct br2_perf_attr *attr = &perf->attrs[sample.event];
+    if ((attr->sample_type & BR2_SAMPLE_BRANCH_STACK) == 0) {
+        return 0;
+    }
+    if (!br2_perf_find_records(perf, attr, record->body, record->size, &sample.records,
                                &sample.count)) {
-        pass->malformed++;
+        perf->input->info.events[sample.event].malformed_samples++;
         return 0;
     }
     if (sample.count == 0) {
         return 0;
     }
-    read_fields(pass, record->body, ordinal, &sample);
+    read_fields(pass, attr, record->body, ordinal, &sample);
     if (perf->convert_records) {
         sample.records = convert(perf, sample.records, sample.count);
     }
     return pass->sink(pass->user, &sample, err);
 }
 
-static int read_all(struct pass *pass, struct br2pgo_error *err)
+static int read_all(const struct pass *pass, struct br2pgo_error *err)
 {
     struct br2_perf_walk walk;
     struct br2_perf_record record;
     br2_perf_walk_start(&walk, pass->perf, false);
     int more;
     while ((more = br2_perf_walk_next(&walk, &record, err)) > 0) {
-        if (record.type != BR2_PERF_SAMPLE) {
-            continue;
+        int rc = br2_perf_tick(&walk, err);
+        if (!rc && record.type == BR2_PERF_SAMPLE) {
+            rc = read_sample(pass, &record, walk.ordinal, err);
         }
-        int rc = read_sample(pass, &record, walk.ordinal, err);
         if (rc) {
             return rc;
         }
@@ -112,38 +113,38 @@ static int read_all(struct pass *pass, struct br2pgo_error *err)
 }
 
 /* Malformed samples are counted per event, so that reading one twice does not count it twice. */
-static void account(struct br2_perf *perf, size_t event, uint64_t malformed)
+static void account(struct br2_perf *perf)
 {
-    perf->attrs[event].malformed_samples = malformed;
-    uint64_t all = perf->malformed_tasks;
-    for (size_t i = 0; i < perf->attr_count; i++) {
-        all += perf->attrs[i].malformed_samples;
+    struct br2_recording_info *info = &perf->input->info;
+    info->malformed_records = perf->malformed_tasks;
+    for (size_t i = 0; i < info->event_count; i++) {
+        info->malformed_records += info->events[i].malformed_samples;
     }
-    perf->input->info.malformed_records = all;
 }
 
-int br2_perf_read_samples(struct br2_input *input, size_t event, br2_sample_sink sink, void *user,
-                          struct br2pgo_error *err)
+int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
+                          void *user, struct br2pgo_error *err)
 {
     struct br2_perf *perf = input->state;
-    if (!input->info.events[event].has_branch_stacks) {
-        return 0;
-    }
     if (perf->convert_records && !perf->scratch) {
         perf->scratch = br2_alloc(SCRATCH_SIZE);
         if (!perf->scratch) {
             return br2_fail_memory(err);
         }
     }
+    for (size_t i = 0; i < perf->attr_count; i++) {
+        if (wanted[i]) {
+            input->info.events[i].malformed_samples = 0;
+        }
+    }
     struct pass pass = {
         .perf = perf,
-        .attr = &perf->attrs[event],
-        .event = event,
+        .wanted = wanted,
         .has_time = input->info.has_time,
         .sink = sink,
         .user = user,
     };
     int rc = read_all(&pass, err);
-    account(perf, event, pass.malformed);
+    account(perf);
     return rc;
 }

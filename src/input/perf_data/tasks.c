@@ -244,7 +244,7 @@ static void reset_counts(struct br2_perf *perf)
     perf->malformed_tasks = 0;
     for (size_t i = 0; i < perf->attr_count; i++) {
         info->events[i].samples = 0;
-        perf->attrs[i].malformed_samples = 0;
+        info->events[i].malformed_samples = 0;
     }
 }
 
@@ -258,7 +258,10 @@ int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
     struct br2_perf_record record;
     int more;
     while ((more = br2_perf_walk_next(&pass.walk, &record, err)) > 0) {
-        int rc = read_record(&pass, &record, err);
+        int rc = br2_perf_tick(&pass.walk, err);
+        if (!rc) {
+            rc = read_record(&pass, &record, err);
+        }
         if (rc) {
             return rc;
         }

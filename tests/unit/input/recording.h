@@ -126,17 +126,27 @@ static inline const char *tasks_of(struct recording *r)
     return (const char *)r->text.bytes;
 }
 
-/* The second pass over one event; the first has been made. */
-static inline const char *samples_of(struct recording *r, size_t event)
+/* The second pass over some events, a bit for each; the first has been made. */
+static inline const char *samples_of_set(struct recording *r, uint64_t events)
 {
     struct br2pgo_error err = {0};
+    bool wanted[64];
+    assert_true(r->info->event_count <= 64);
+    for (unsigned i = 0; i < 64; i++)
+        wanted[i] = events >> i & 1;
     br2_buf_done(&r->text);
     r->text = (struct br2_buf){0};
-    int rc = br2_input_read_samples(r->input, event, tell_sample, &r->text, &err);
+    int rc = br2_input_read_samples(r->input, wanted, tell_sample, &r->text, &err);
     if (rc)
         fail_msg("%s", err.message);
     br2_buf_u8(&r->text, 0);
     return (const char *)r->text.bytes;
+}
+
+/* The second pass over one event. */
+static inline const char *samples_of(struct recording *r, size_t event)
+{
+    return samples_of_set(r, UINT64_C(1) << event);
 }
 
 #endif

@@ -176,7 +176,7 @@ static int read_all(const char *path, struct br2pgo_error *err)
     if (!rc)
         rc = br2_input_read_tasks(input, ignore_task, NULL, err);
     if (!rc)
-        rc = br2_input_read_samples(input, 0, ignore_sample, NULL, err);
+        rc = br2_input_read_samples(input, (const bool[]){true}, ignore_sample, NULL, err);
     br2_input_close(input);
     return rc;
 }

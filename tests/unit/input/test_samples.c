@@ -115,6 +115,52 @@ static void gives_samples_to_their_events(void **state)
     assert_string_equal(samples_of(&r, 0), "1/1 t1 1 x1000: 1>2:2\n1/1 t5 5 x1000: 7>8:2\n");
     assert_string_equal(samples_of(&r, 1), "");
     assert_string_equal(samples_of(&r, 2), "1/1 t3 3 x1000: 3>4:2\n");
+    /* All in one pass: in the order of the file, each with its own layout. */
+    assert_string_equal(samples_of_set(&r, 7),
+                        "1/1 t1 1 x1000: 1>2:2\n1/1 t3 3 x1000: 3>4:2\n1/1 t5 5 x1000: 7>8:2\n");
+    close_recording(&r);
+}
+
+static int add_events(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+{
+    (void)err;
+    char *at = user;
+    at[strlen(at)] = (char)('0' + sample->event);
+    return 0;
+}
+
+static void says_which_event_a_sample_is_of(void **state)
+{
+    (void)state;
+    struct recording r;
+    char events[8] = "";
+    open_recording(&r, several);
+    tasks_of(&r);
+    const bool wanted[] = {true, true, true};
+    assert_int_equal(br2_input_read_samples(r.input, wanted, add_events, events, NULL), 0);
+    assert_string_equal(events, "020");
+    close_recording(&r);
+}
+
+/* Malformed samples are known per event; another event's reading does not forget them. */
+static void counts_malformed_samples_by_event(void **state)
+{
+    (void)state;
+    struct recording r;
+    open_recording(&r, "event a sample=IDENTIFIER,CALLCHAIN,BRANCH_STACK ids=10\n"
+                       "event b sample=IDENTIFIER,CALLCHAIN,BRANCH_STACK ids=20\n"
+                       "sample event=0 id=10 nr=9 : 1/2/P/-/-/0\n"
+                       "sample event=1 id=20 nr=9 : 1/2/P/-/-/0\n"
+                       "sample event=1 id=20 nr=8 : 1/2/P/-/-/0\n");
+    tasks_of(&r);
+    samples_of(&r, 1);
+    assert_int_equal(r.info->events[0].malformed_samples, 0);
+    assert_int_equal(r.info->events[1].malformed_samples, 2);
+    samples_of(&r, 0);
+    assert_int_equal(r.info->events[0].malformed_samples, 1);
+    assert_int_equal(r.info->malformed_records, 3);
+    samples_of_set(&r, 3);
+    assert_int_equal(r.info->malformed_records, 3);
     close_recording(&r);
 }
 
@@ -217,6 +263,8 @@ int main(void)
         cmocka_unit_test(sees_through_a_wrong_branch_sample_type),
         cmocka_unit_test(reads_big_endian_files),
         cmocka_unit_test(gives_samples_to_their_events),
+        cmocka_unit_test(says_which_event_a_sample_is_of),
+        cmocka_unit_test(counts_malformed_samples_by_event),
         cmocka_unit_test(does_not_guess_events),
         cmocka_unit_test(counts_malformed_samples),
         cmocka_unit_test(reads_compressed_records),

@@ -300,6 +300,7 @@ static uint64_t row(const struct br2pgo_conversion *conversion, const char *stag
     "mmap2 pid=7 addr=0x7f0000000000 len=0x2000 off=0 buildid=22 name=/lib/libother.so\n"          \
     "sample pid=7 : " FIXTURE_HISTORY "sample pid=7 event=1\n"                                     \
     "sample pid=7 :\n"                                                                             \
+    "sample pid=7 nr=9 : 0x401000/0x401010/P/-/-/1\n"                                              \
     "sample pid=7 : 0x401000/0x401010/P/-/-/1 0x401005/0x401000/P/-/-/1/-/SPEC_WRONG_PATH\n"       \
     "sample pid=7 : 0x401000/0x401010/P/-/-/1 0/0/-/-/-/0 0x401005/0x401000/P/-/-/1\n"             \
     "sample pid=7 : 0x401010/0x401000/P/-/-/1\n"                                                   \
@@ -352,7 +353,10 @@ static void test_funnel(void **state)
     const struct br2pgo_funnel_row *rows;
     size_t count = br2pgo_funnel(conversion, &rows);
     assert_int_equal(check_funnel(rows, count), 4);
-    assert_int_equal(row(conversion, "samples", "in"), 10);
+    assert_string_equal(br2pgo_note(conversion, 0, NULL),
+                        "'lossy.data': 1 samples contradict their own size, left out");
+    assert_int_equal(row(conversion, "samples", "in"), 11);
+    assert_int_equal(row(conversion, "samples", "contradicting their size"), 1);
     assert_int_equal(row(conversion, "samples", "of other events"), 1);
     assert_int_equal(row(conversion, "samples", "without branch records"), 1);
     assert_int_equal(row(conversion, "samples", "kept"), 8);
@@ -383,6 +387,15 @@ static void test_funnel_of_failed_run(void **state)
     assert_int_equal(row(conversion, "samples", "in"), 2);
     assert_int_equal(row(conversion, "samples", "without branch records"), 2);
     check_report(conversion);
+    br2pgo_close(conversion);
+
+    /* No event has branch records: its samples are of no other event. */
+    fixture_recording("plain.data", "event cycles:u sample=IP,TID,TIME\n"
+                                    "comm pid=7 exec name=app\nsample pid=7\n");
+    conversion = ready(NULL, "plain.data", "useless.prof");
+    assert_int_equal(br2pgo_run(conversion, &last_error), BR2PGO_USELESS);
+    br2pgo_funnel(conversion, &rows);
+    assert_int_equal(row(conversion, "samples", "without branch records"), 1);
     br2pgo_close(conversion);
 
     /* This one gets as far as the image. */
@@ -509,6 +522,106 @@ static void test_notes(void **state)
     br2pgo_close(conversion);
 }
 
+/* Part of a sum is no sum: with one recording that does not say it, mispredictions are unknown. */
+static void test_some_without_predictions(void **state)
+{
+    (void)state;
+    static const char opening[] = FIXTURE_EVENT
+        "comm pid=7 exec name=app\n"
+        "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=" FIXTURE_BUILD_ID " name=/opt/app\n"
+        "mmap2 pid=7 addr=0x900000 len=0x2000 off=0 buildid=22 name=/opt/other\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%ssample pid=7 : 0x401000/0x401010/-/-/-/1\n", opening);
+    fixture_recording("silent.data", text);
+    struct br2pgo_conversion *conversion = ready(NULL, "perf.data", "some.edges.csv");
+    assert_int_equal(br2pgo_add_recording(conversion, "silent.data", &last_error), 0);
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_success(br2pgo_write(conversion, &last_error));
+    assert_non_null(strstr(br2pgo_note(conversion, 1, NULL),
+                           "'silent.data' does not say which branches were mispredicted"));
+    br2pgo_close(conversion);
+    char *edges = fixture_load("some.edges.csv", NULL);
+    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,3,,1\n"));
+    free(edges);
+
+    /* One that has nothing of the image does not count. */
+    snprintf(text, sizeof text, "%ssample pid=7 : 0x901000/0x901010/-/-/-/1\n", opening);
+    fixture_recording("silent.data", text);
+    conversion = ready(NULL, "perf.data", "some.edges.csv");
+    assert_int_equal(br2pgo_add_recording(conversion, "silent.data", &last_error), 0);
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_success(br2pgo_write(conversion, &last_error));
+    br2pgo_close(conversion);
+    edges = fixture_load("some.edges.csv", NULL);
+    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,2,0,1\n"));
+    free(edges);
+    unlink("some.edges.csv");
+}
+
+struct watcher {
+    unsigned scanning, reading; /* calls */
+    uint64_t last;
+    bool backwards;
+};
+
+static int watch(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    struct watcher *watcher = user;
+    bool scanning = strcmp(phase, "scanning") == 0;
+    bool reading = strcmp(phase, "reading") == 0;
+    watcher->scanning += scanning;
+    watcher->reading += reading;
+    if (scanning || reading) {
+        watcher->backwards = watcher->backwards || (done != 0 && done < watcher->last);
+        watcher->last = done;
+    }
+    return done > total;
+}
+
+/* Both passes over a long recording say how far they are, whatever they find in it. */
+static void test_progress(void **state)
+{
+    (void)state;
+    fixture_recording("long.data",
+                      "event a sample=IP,TID,BRANCH_STACK,IDENTIFIER branch=USER,ANY\n"
+                      "event b sample=IP,TID,IDENTIFIER\n"
+                      "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=" FIXTURE_BUILD_ID
+                      " name=/opt/app\nsample pid=7 : " FIXTURE_HISTORY
+                      "repeat 9000\nsample pid=7 event=1\nend\n");
+    struct watcher watcher = {0};
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    options.progress = watch;
+    options.progress_user = &watcher;
+    struct br2pgo_conversion *conversion = ready(&options, "long.data", "long.edges.csv");
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_int_equal(watcher.scanning, 3);
+    assert_int_equal(watcher.reading, 3);
+    assert_false(watcher.backwards);
+    br2pgo_close(conversion);
+}
+
+/* However many events there are, they are read in one pass. */
+static void test_many_events(void **state)
+{
+    (void)state;
+    char text[16384];
+    int used = 0;
+    for (int i = 0; i < 80; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "event e%d sample=IDENTIFIER,IP,TID,BRANCH_STACK branch=USER,ANY\n", i);
+    }
+    snprintf(text + used, sizeof text - (size_t)used,
+             "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=" FIXTURE_BUILD_ID
+             " name=/opt/app\n"
+             "sample pid=7 event=1 : 0x401000/0x401010/P/-/-/1\n"
+             "sample pid=7 event=79 : 0x401000/0x401010/P/-/-/1\n");
+    fixture_recording("many.data", text);
+    struct br2pgo_conversion *conversion = ready(NULL, "many.data", "many.edges.csv");
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_int_equal(row(conversion, "branch records", "kept"), 2);
+    br2pgo_close(conversion);
+}
+
 static void test_event(void **state)
 {
     (void)state;
@@ -603,6 +716,9 @@ int main(void)
         cmocka_unit_test(test_several_recordings),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_event),
+        cmocka_unit_test(test_some_without_predictions),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_many_events),
         cmocka_unit_test(test_symbol_list),
         cmocka_unit_test(test_formats),
     };
