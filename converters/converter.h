@@ -25,21 +25,24 @@ enum br2_product {
 
 /* Options a format may honour; one that cannot says so in `capabilities`. */
 struct br2_write_options {
-    bool compress;    /* zlib-compress every section (llvm-extbinary) */
-    bool md5;         /* names as MD5 hashes (llvm-extbinary) */
-    bool symbol_list; /* write the profile's symbol list (llvm-extbinary) */
-    bool partial;     /* mark the profile partial (llvm-extbinary) */
+    bool compress;         /* zlib-compress every section (llvm-extbinary) */
+    bool md5;              /* names as MD5 hashes (llvm-extbinary) */
+    bool symbol_list;      /* write the profile's symbol list (llvm-extbinary) */
+    bool partial;          /* mark the profile partial (llvm-extbinary) */
+    unsigned gcov_version; /* 1, 2 or 3; 0 is 2 (gcov) */
 };
 #define BR2_CAN_COMPRESS    1u
 #define BR2_CAN_MD5         2u
 #define BR2_CAN_SYMBOL_LIST 4u
 #define BR2_CAN_PARTIAL     8u
+#define BR2_CAN_GCC_VERSION 16u /* is for one version of GCC (gcov) */
 
 struct br2_format {
     const char *name;
     const char *suffixes[4]; /* with the dot, NULL-terminated; tried longest first */
     const char *description; /* one line for --help */
     enum br2_product product;
+    bool gcc_rules;        /* the profile it holds follows the rules of GCC, not LLVM's */
     bool binary;           /* not for a terminal */
     unsigned capabilities; /* BR2_CAN_* */
 

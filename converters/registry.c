@@ -4,6 +4,7 @@
 
 #include "converters/bolt/bolt.h"
 #include "converters/converter.h"
+#include "converters/gcc/gcc.h"
 #include "converters/llvm/llvm.h"
 #include "converters/table/table.h"
 
@@ -11,6 +12,7 @@
 const struct br2_format *const br2_formats[] = {
     &br2_format_llvm_extbinary,
     &br2_format_llvm_binary,
+    &br2_format_gcov,
     &br2_format_edges_csv,
     &br2_format_edges_json,
     &br2_format_fdata,

@@ -266,7 +266,7 @@ static bool probe(const uint8_t *bytes, size_t size)
 
 const struct br2_format br2_format_llvm_extbinary = {
     .name = "llvm-extbinary",
-    .suffixes = {".prof"},
+    .suffixes = {".prof", ".afdo"},
     .description = "LLVM sample profile, extensible binary (clang -fprofile-sample-use)",
     .product = BR2_PRODUCT_PROFILE,
     .binary = true,

@@ -58,12 +58,16 @@ struct br2pgo_options {
     int ignore_build_id;      /* take an image although its build-id differs */
     int suffixes;             /* enum br2pgo_suffixes */
     int symbol_list;          /* collect the names of all functions for the outputs */
+    int gcc_version;  /* major version of the GCC that gcov outputs are for; 0: what built the image
+                       */
+    int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's */
     br2pgo_progress progress; /* may be NULL */
     void *progress_user;
 };
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, NULL, NULL    \
+        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, NULL,   \
+            NULL                                                                                   \
     }
 
 /* `options` may be NULL. BR2PGO_INVALID: a size or value this library does not know. */
@@ -97,6 +101,11 @@ struct br2pgo_output_options {
 BR2PGO_API int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
                                  const struct br2pgo_output_options *options,
                                  struct br2pgo_error *err);
+
+/* The format of output `index`, in the order they were added; NULL behind the last. Before
+ * br2pgo_run that of a ".afdo" file, which the compiler of the image decides, is llvm-extbinary. */
+BR2PGO_API const char *br2pgo_output_format(const struct br2pgo_conversion *conversion,
+                                            size_t index);
 
 /*
  * Reads the recordings, chooses the image, checks every record against its code and makes what the
@@ -151,6 +160,7 @@ BR2PGO_API int br2pgo_inspect(const char *recording, int json, char **ret,
 #define BR2PGO_CAN_MD5         2u
 #define BR2PGO_CAN_SYMBOL_LIST 4u
 #define BR2PGO_CAN_PARTIAL     8u
+#define BR2PGO_CAN_GCC_VERSION 16u /* gcc_version of struct br2pgo_options says something to it */
 
 struct br2pgo_format {
     const char *name;

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/gcc.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -33,7 +34,8 @@ static int check_format_option(const struct br2_arguments *arguments, bool wante
         }
     }
     br2_fail(err, BR2PGO_INVALID, "no output has a place for --%s", name);
-    br2_hint(err, "llvm-extbinary (.prof) has");
+    br2_hint(err, "%s has",
+             can == BR2PGO_CAN_GCC_VERSION ? "gcov (.gcov)" : "llvm-extbinary (.prof)");
     return BR2PGO_INVALID;
 }
 
@@ -78,9 +80,15 @@ static int add_all(struct br2pgo_conversion *conversion, const struct br2_argume
     rc = rc != 0 ? rc
                  : check_format_option(arguments, arguments->partial, BR2PGO_CAN_PARTIAL, "partial",
                                        err);
+    rc = rc != 0 ? rc
+                 : check_format_option(arguments, arguments->symbol_list, BR2PGO_CAN_SYMBOL_LIST,
+                                       "symbol-list", err);
+    rc = rc != 0 ? rc
+                 : check_format_option(arguments, arguments->gcc_version != 0,
+                                       BR2PGO_CAN_GCC_VERSION, "gcc-version", err);
     return rc != 0 ? rc
-                   : check_format_option(arguments, arguments->symbol_list, BR2PGO_CAN_SYMBOL_LIST,
-                                         "symbol-list", err);
+                   : check_format_option(arguments, arguments->gcc != NULL, BR2PGO_CAN_GCC_VERSION,
+                                         "gcc", err);
 }
 
 static void print_notes(const struct br2pgo_conversion *conversion,
@@ -108,14 +116,12 @@ static void print_funnel(const struct br2pgo_conversion *conversion)
     }
 }
 
-static void print_outputs(const struct br2_arguments *arguments)
+static void print_outputs(const struct br2pgo_conversion *conversion,
+                          const struct br2_arguments *arguments)
 {
     for (size_t i = 0; i < arguments->output_count; i++) {
-        struct br2pgo_format format;
-        const struct br2_wanted_output *output = &arguments->outputs[i];
-        if (br2pgo_format_of(output->path, output->format, &format, NULL) == 0) {
-            fprintf(stderr, "br2pgo: wrote '%s' (%s)\n", output->path, format.name);
-        }
+        fprintf(stderr, "br2pgo: wrote '%s' (%s)\n", arguments->outputs[i].path,
+                br2pgo_output_format(conversion, i));
     }
 }
 
@@ -164,7 +170,7 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     }
     bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
     if (rc == 0 && speaks) {
-        print_outputs(arguments);
+        print_outputs(conversion, arguments);
     }
     return rc;
 }
@@ -182,8 +188,10 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.symbol_list = arguments->symbol_list;
     options.progress = br2_progress_show;
     options.progress_user = &line;
-    struct br2pgo_conversion *conversion;
-    int rc = br2pgo_open(&options, &conversion, err);
+    options.gcc_version = arguments->gcc_version;
+    int rc = arguments->gcc != NULL ? br2_ask_gcc(arguments->gcc, &options, err) : 0;
+    struct br2pgo_conversion *conversion = NULL;
+    rc = rc != 0 ? rc : br2pgo_open(&options, &conversion, err);
     if (rc != 0) {
         return rc;
     }

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -23,6 +24,8 @@ enum option_id {
     OPTION_COMPRESS,
     OPTION_MD5,
     OPTION_PARTIAL,
+    OPTION_GCC_VERSION,
+    OPTION_GCC,
     OPTION_REPORT,
     OPTION_PROGRESS,
     OPTION_JSON,
@@ -52,6 +55,9 @@ static const struct option_line {
     {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections"},
     {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes"},
     {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program"},
+    {OPTION_GCC, "gcc", "FILE", FOR_CONVERT,
+     "write gcov for this compiler, which is asked; else for the binary's"},
+    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_CONVERT, "write gcov for this version of GCC"},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON"},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON"},
     {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress"},
@@ -170,6 +176,20 @@ static int parse_word(const char *option, const char *value, const char *const *
     return BR2PGO_INVALID;
 }
 
+/* "12" or "12.2.0": the major version counts. */
+static int parse_gcc_version(const char *value, int *ret, struct br2pgo_error *err)
+{
+    char *end;
+    long major = value[0] >= '0' && value[0] <= '9' ? strtol(value, &end, 10) : 0;
+    if (major < 1 || major > 999 || end[strspn(end, ".0123456789")] != '\0') {
+        br2_fail(err, BR2PGO_INVALID, "option '--gcc-version' does not take '%s'", value);
+        br2_hint(err, "it takes a version, like 12 or 12.2");
+        return BR2PGO_INVALID;
+    }
+    *ret = (int)major;
+    return 0;
+}
+
 /* Every option and argument fits: the arrays have room for all of argv. */
 static int take_option(struct br2_arguments *arguments, int id, const char *value,
                        struct br2pgo_error *err)
@@ -208,6 +228,12 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         break;
     case OPTION_DEBUG_BINARY:
         arguments->debug_binary = value;
+        break;
+    case OPTION_GCC:
+        arguments->gcc = value;
+        break;
+    case OPTION_GCC_VERSION:
+        rc = parse_gcc_version(value, &arguments->gcc_version, err);
         break;
     case OPTION_REPORT:
         arguments->report = value;
@@ -370,6 +396,10 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
         br2_fail(err, BR2PGO_INVALID, "no output follows '--format %s'", arguments->format);
         br2_hint(err, "a format holds for the outputs behind it: -f %s -o FILE", arguments->format);
         return BR2PGO_INVALID;
+    }
+    if (arguments->gcc != NULL && arguments->gcc_version != 0) {
+        return br2_fail(err, BR2PGO_INVALID,
+                        "both --gcc-version and --gcc say which GCC is meant: one is enough");
     }
     for (size_t i = 0; arguments->report != NULL && i < arguments->output_count; i++) {
         if (strcmp(arguments->report, arguments->outputs[i].path) == 0) {

@@ -10,7 +10,8 @@
 
 _Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
                    BR2_CAN_SYMBOL_LIST == BR2PGO_CAN_SYMBOL_LIST &&
-                   BR2_CAN_PARTIAL == BR2PGO_CAN_PARTIAL,
+                   BR2_CAN_PARTIAL == BR2PGO_CAN_PARTIAL &&
+                   BR2_CAN_GCC_VERSION == BR2PGO_CAN_GCC_VERSION,
                "the public numbers are those of the converters");
 
 const char *br2pgo_version(void)
@@ -56,6 +57,10 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
     }
     if (taken.suffixes < BR2PGO_SUFFIXES_AUTO || taken.suffixes > BR2PGO_SUFFIXES_NONE) {
         return br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
+    }
+    if (taken.gcc_version < 0 || taken.gcov_version < 0 || taken.gcov_version > 3) {
+        return br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
+                        taken.gcc_version, taken.gcov_version);
     }
     struct br2pgo_conversion *conversion = br2_calloc(1, sizeof *conversion);
     if (conversion == NULL) {
@@ -108,6 +113,7 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     br2_edge_table_done(&conversion->edges);
     br2_block_flow_done(&conversion->block_flow);
     br2_profile_free(conversion->profile);
+    br2_profile_free(conversion->gcc_profile);
     br2_debug_close(conversion->debug);
     br2_flow_graph_free(conversion->graph);
     br2_image_close(conversion->image);
@@ -184,6 +190,13 @@ static int choose_format(const char *path, const char *name, const struct br2_fo
     return BR2PGO_INVALID;
 }
 
+/* A ".afdo" file is for the compiler that built the image, unless its format is named. */
+static bool is_by_producer(const char *path, const char *name)
+{
+    size_t length = strlen(path);
+    return name == NULL && length >= 5 && strcmp(path + length - 5, ".afdo") == 0;
+}
+
 static int check_capabilities(const struct br2_format *format,
                               const struct br2pgo_output_options *options, struct br2pgo_error *err)
 {
@@ -236,6 +249,7 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
     if (rc != 0) {
         return rc;
     }
+    target.by_producer = is_by_producer(path, taken.format);
     target.options = (struct br2_write_options){
         .compress = taken.compress != 0,
         .md5 = taken.md5 != 0,
@@ -326,6 +340,12 @@ int br2pgo_format_of(const char *path, const char *name, struct br2pgo_format *r
     int rc = choose_format(path, name, &format, err);
     if (rc == 0) {
         *ret = describe_format(format);
+        ret->can |= is_by_producer(path, name) ? BR2_CAN_GCC_VERSION : 0;
     }
     return rc;
+}
+
+const char *br2pgo_output_format(const struct br2pgo_conversion *conversion, size_t index)
+{
+    return index < conversion->target_count ? conversion->targets[index].format->name : NULL;
 }

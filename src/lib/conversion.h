@@ -32,6 +32,7 @@ struct br2_recording {
 struct br2_target {
     char *path;
     const struct br2_format *format;
+    bool by_producer; /* the format: the compiler that built the image decides */
     struct br2_write_options options;
     struct br2_buf bytes;
     struct br2_output file;
@@ -55,7 +56,8 @@ struct br2pgo_conversion {
     struct br2_image *image;
     struct br2_flow_graph *graph;
     struct br2_debug *debug;
-    struct br2_profile *profile;
+    struct br2_profile *profile;     /* by LLVM's rules, if an output needs it */
+    struct br2_profile *gcc_profile; /* by GCC's */
     struct br2_build_stats build_stats;
     struct br2_edge_table edges;
     struct br2_block_flow block_flow;
@@ -94,6 +96,14 @@ int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *
 /* block_flow.c: makes the block flow of the graph; refuses an image that llvm-bolt does not take.
  */
 int br2_make_block_flow(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* compiler.c: gives outputs that are for the compiler of the image their format ... */
+int br2_settle_formats(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* ... finds out which GCC the GCC outputs are for, and tells them ... */
+int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
+                   struct br2pgo_error *err);
+/* ... and warns where clang gets a profile of what GCC built. */
+void br2_note_llvm_builder(struct br2pgo_conversion *conversion);
 
 /* output.c: no output may replace a file that is read, or another output. */
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);

@@ -14,8 +14,9 @@ static int encode(struct br2pgo_conversion *conversion, struct br2_target *targe
     const struct br2_format *format = target->format;
     int rc;
     if (format->product == BR2_PRODUCT_PROFILE) {
-        rc = br2_format_encode_profile(format, conversion->profile, &target->options,
-                                       &target->bytes, err);
+        const struct br2_profile *profile =
+            format->gcc_rules ? conversion->gcc_profile : conversion->profile;
+        rc = br2_format_encode_profile(format, profile, &target->options, &target->bytes, err);
     } else if (format->product == BR2_PRODUCT_EDGES) {
         rc = br2_format_encode_edges(format, &conversion->edges, &target->bytes, err);
     } else {

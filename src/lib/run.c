@@ -207,20 +207,54 @@ static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_err
     return 0;
 }
 
-static int build_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+static bool needs_rules(const struct br2pgo_conversion *conversion, bool gcc)
 {
-    int rc = open_debug(conversion, err);
-    if (rc != 0) {
-        return rc;
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        const struct br2_format *format = conversion->targets[i].format;
+        if (format->product == BR2_PRODUCT_PROFILE && format->gcc_rules == gcc) {
+            return true;
+        }
     }
+    return false;
+}
+
+static int build_llvm_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
     bool unique_names = has_unique_names(conversion->image);
     struct br2_build_options options = {
         .suffixes = suffix_policy(conversion, unique_names),
         .keep_unique = unique_names,
         .symbol_list = conversion->options.symbol_list != 0,
     };
-    rc = br2_profile_build(conversion->graph, conversion->debug, &options, &conversion->profile,
-                           &conversion->build_stats, err);
+    br2_note_llvm_builder(conversion);
+    return br2_profile_build(conversion->graph, conversion->debug, &options, &conversion->profile,
+                             &conversion->build_stats, err);
+}
+
+static int build_gcc_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    struct br2_build_options options = {0};
+    int rc = br2_choose_gcc(conversion, &options.rules, err);
+    if (rc != 0) {
+        return rc;
+    }
+    options.suffixes = options.rules == BR2_RULES_GCC_16 ? BR2_SUFFIX_GCC_16 : BR2_SUFFIX_GCC;
+    return br2_profile_build(conversion->graph, conversion->debug, &options,
+                             &conversion->gcc_profile, &conversion->build_stats, err);
+}
+
+static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = open_debug(conversion, err);
+    if (rc == 0) {
+        rc = br2_settle_formats(conversion, err);
+    }
+    if (rc == 0 && needs_rules(conversion, true)) {
+        rc = build_gcc_profile(conversion, err);
+    }
+    if (rc == 0 && needs_rules(conversion, false)) {
+        rc = build_llvm_profile(conversion, err);
+    }
     return rc != 0 ? rc : check_profile(conversion, err);
 }
 
@@ -265,7 +299,7 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
     }
     if (rc == 0 && needs_debug(conversion)) {
         rc = br2_progress(conversion, "reading debug information", 0, 1, err);
-        rc = rc != 0 ? rc : build_profile(conversion, err);
+        rc = rc != 0 ? rc : build_profiles(conversion, err);
     }
     if (rc == 0 && needs(conversion, BR2_PRODUCT_FLOW)) {
         rc = br2_make_block_flow(conversion, err);

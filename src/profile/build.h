@@ -8,10 +8,19 @@
 #include "profile/profile.h"
 #include "profile/suffix.h"
 
+/* For which compiler a profile is: each looks for names and places in its own way. */
+enum br2_rules {
+    BR2_RULES_LLVM,
+    BR2_RULES_GCC_5,  /* 5 to 12: no discriminators */
+    BR2_RULES_GCC_13, /* 13 to 15: discriminators, but of some call sites only */
+    BR2_RULES_GCC_16, /* hierarchical discriminators, functions known by name and file */
+};
+
 struct br2_build_options {
-    enum br2_suffix_policy suffixes;
-    bool keep_unique; /* keep ".__uniq." under BR2_SUFFIX_SELECTED */
-    bool symbol_list; /* collect the names of all functions of the image */
+    enum br2_rules rules;
+    enum br2_suffix_policy suffixes; /* the rules of GCC have their own */
+    bool keep_unique;                /* keep ".__uniq." under BR2_SUFFIX_SELECTED */
+    bool symbol_list;                /* collect the names of all functions of the image */
 };
 
 /* Executions of instructions (straight runs times instructions in them) by what became of them. */

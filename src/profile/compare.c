@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "profile/profile.h"
 
@@ -11,6 +12,8 @@ struct compare {
     const struct br2_profile *b;
     bool checksums;
     bool attributes;
+    bool totals;
+    bool files;
     char *text;
     size_t size;
 };
@@ -94,10 +97,27 @@ static bool same_sample(struct compare *c, const struct br2_function_profile *fu
     return true;
 }
 
+static bool same_file(struct compare *c, uint32_t a, uint32_t b)
+{
+    size_t a_length = 0;
+    size_t b_length = 0;
+    const char *x = c->files ? br2_profile_file(c->a, a, &a_length) : NULL;
+    const char *y = c->files ? br2_profile_file(c->b, b, &b_length) : NULL;
+    if (x == NULL && y == NULL) {
+        return true;
+    }
+    if (x == NULL || y == NULL || a_length != b_length || memcmp(x, y, a_length) != 0) {
+        return differ(c, "'%s' is declared in '%s' in one and in '%s' in the other",
+                      name_of(c->a, a), x != NULL ? x : "", y != NULL ? y : "");
+    }
+    return true;
+}
+
 static bool same_function(struct compare *c, const struct br2_function_profile *a,
                           const struct br2_function_profile *b)
 {
-    if (!same_number(c, a, "the total", a->total, b->total) ||
+    if ((c->totals && !same_number(c, a, "the total", a->total, b->total)) ||
+        !same_file(c, a->name, b->name) ||
         !same_number(c, a, "the number of samples", a->sample_count, b->sample_count) ||
         !same_number(c, a, "the number of callsites", a->callsite_count, b->callsite_count) ||
         (c->checksums && !same_number(c, a, "the checksum", a->checksum, b->checksum)) ||
@@ -168,5 +188,7 @@ const char *br2_profile_difference(const struct br2_profile *a, const struct br2
     c.text = text;
     c.checksums = a->has_checksums && b->has_checksums;
     c.attributes = has_attributes(a) && has_attributes(b);
+    c.totals = !a->derived_totals && !b->derived_totals;
+    c.files = a->files.count != 0 && b->files.count != 0;
     return same_functions(&c) ? NULL : text;
 }

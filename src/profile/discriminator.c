@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Major version in "GNU C17 12.2.0 -O2 ...": the first word that starts with a digit. */
-static long gcc_major(const char *producer)
+int br2_gcc_major(const char *producer)
 {
+    if (strncmp(producer, "GNU ", 4) != 0) {
+        return 0;
+    }
+    /* The first word that starts with a digit. */
     for (const char *at = producer; *at != '\0'; at++) {
         if (at[0] == ' ' && isdigit((unsigned char)at[1])) {
-            return strtol(at + 1, NULL, 10);
+            long major = strtol(at + 1, NULL, 10);
+            return major <= 9999 ? (int)major : 0;
         }
     }
     return 0;
@@ -21,7 +25,7 @@ enum br2_discriminator_scheme br2_discriminator_scheme_of(const char *producer,
                                                           bool fs_discriminators)
 {
     if (strncmp(producer, "GNU ", 4) == 0) {
-        return gcc_major(producer) >= 16 ? BR2_DISCRIMINATOR_GCC : BR2_DISCRIMINATOR_PLAIN;
+        return br2_gcc_major(producer) >= 16 ? BR2_DISCRIMINATOR_GCC : BR2_DISCRIMINATOR_PLAIN;
     }
     if (fs_discriminators) {
         return BR2_DISCRIMINATOR_LLVM_FS;

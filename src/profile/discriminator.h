@@ -19,6 +19,9 @@ struct br2_discriminator {
     uint32_t copy;
 };
 
+/* Major version of the GCC that DW_AT_producer names, e.g. "GNU C17 12.2.0 -O2"; 0: not GCC. */
+int br2_gcc_major(const char *producer);
+
 /* From DW_AT_producer and the presence of LLVM's flow-sensitive marker. */
 enum br2_discriminator_scheme br2_discriminator_scheme_of(const char *producer,
                                                           bool fs_discriminators);

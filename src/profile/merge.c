@@ -20,8 +20,14 @@ static uint32_t map_name(struct merge *merge, uint32_t name)
     size_t length;
     const char *text = br2_strings_get(&merge->from->names, name, &length);
     br2_profile_rename rename = merge->rename ? merge->rename : br2_profile_name;
-    merge->names[name] = rename(merge->into, text, length);
-    return merge->names[name];
+    uint32_t number = rename(merge->into, text, length);
+    const char *file = br2_profile_file(merge->from, name, &length);
+    if (number != BR2_NO_STRING && file && !merge->rename &&
+        !br2_profile_set_file(merge->into, number, file, length)) {
+        return BR2_NO_STRING;
+    }
+    merge->names[name] = number;
+    return number;
 }
 
 static int merge_samples(struct merge *merge, struct br2_function_profile *into,
@@ -140,6 +146,7 @@ int br2_profile_merge(struct br2_profile *into, const struct br2_profile *from, 
     }
     into->partial |= from->partial;
     into->has_checksums |= from->has_checksums;
+    into->derived_totals |= from->derived_totals;
     for (size_t i = 0; !status && i < from->function_count; i++) {
         uint32_t name = map_name(&merge, from->functions[i]->name);
         struct br2_function_profile *function = NULL;

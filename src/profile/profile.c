@@ -45,6 +45,8 @@ void br2_profile_free(struct br2_profile *profile)
     br2_free(profile->functions);
     br2_strings_done(&profile->names);
     br2_strings_done(&profile->symbol_list);
+    br2_strings_done(&profile->files);
+    br2_free(profile->name_files);
     br2_free(profile->index->slots);
     br2_free(profile->index);
     br2_arena_done(&profile->arena);
@@ -54,6 +56,41 @@ void br2_profile_free(struct br2_profile *profile)
 uint32_t br2_profile_name(struct br2_profile *profile, const char *text, size_t length)
 {
     return br2_strings_add(&profile->names, text, length);
+}
+
+bool br2_profile_set_file(struct br2_profile *profile, uint32_t name, const char *text,
+                          size_t length)
+{
+    if (name >= profile->name_file_capacity) {
+        size_t count = profile->name_file_capacity != 0 ? profile->name_file_capacity : 64;
+        while (count <= name) {
+            count *= 2;
+        }
+        uint32_t *grown = br2_realloc_array(profile->name_files, count, sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        memset(grown + profile->name_file_capacity, 0,
+               (count - profile->name_file_capacity) * sizeof *grown);
+        profile->name_files = grown;
+        profile->name_file_capacity = count;
+    }
+    if (profile->name_files[name] == 0) {
+        uint32_t file = br2_strings_add(&profile->files, text, length);
+        if (file == BR2_NO_STRING) {
+            return false;
+        }
+        profile->name_files[name] = file + 1;
+    }
+    return true;
+}
+
+const char *br2_profile_file(const struct br2_profile *profile, uint32_t name, size_t *ret_length)
+{
+    if (name >= profile->name_file_capacity || profile->name_files[name] == 0) {
+        return NULL;
+    }
+    return br2_strings_get(&profile->files, profile->name_files[name] - 1, ret_length);
 }
 
 uint64_t br2_add_saturated(uint64_t a, uint64_t b)

@@ -73,6 +73,12 @@ struct br2_profile {
     /* Names of functions known to the program, with or without samples; sorted by the writer. */
     struct br2_strings symbol_list;
     bool has_symbol_list;
+    /* Files that functions are declared in, by name, as far as known (GCC 16). */
+    struct br2_strings files;
+    uint32_t *name_files; /* private: by name number: file number + 1, 0 = unknown */
+    size_t name_file_capacity;
+    /* Totals were added up from the counts, by a reader of a format that does not store them. */
+    bool derived_totals;
     struct br2_profile_index *index;        /* private: name -> top-level function */
     struct br2_function_profile *made_last; /* private */
     struct br2_arena arena;
@@ -83,6 +89,13 @@ void br2_profile_free(struct br2_profile *profile);
 
 /* The name's number, added when new; BR2_NO_STRING when memory runs out. */
 uint32_t br2_profile_name(struct br2_profile *profile, const char *text, size_t length);
+
+/* Says which file the functions of that name are declared in, where that was not said before. False
+ * when memory runs out. */
+bool br2_profile_set_file(struct br2_profile *profile, uint32_t name, const char *text,
+                          size_t length);
+/* That file, NULL where it is unknown. */
+const char *br2_profile_file(const struct br2_profile *profile, uint32_t name, size_t *ret_length);
 
 /* The top-level function of that name, added when new. */
 struct br2_function_profile *br2_profile_function(struct br2_profile *profile, uint32_t name);
@@ -119,6 +132,10 @@ bool br2_profile_append_target(struct br2_body_sample *sample, uint32_t name, ui
  * Errors: BR2PGO_NO_MEMORY; the profile can then only be freed. */
 int br2_profile_finish(struct br2_profile *profile, struct br2pgo_error *err);
 
+/* Sets every total to the sum of the counts in the function and what is inlined in it, as GCC adds
+ * them up when it reads a profile. */
+void br2_profile_derive_totals(struct br2_profile *profile);
+
 /* Gives the name's number in `into`; BR2_NO_STRING when memory runs out. */
 typedef uint32_t (*br2_profile_rename)(struct br2_profile *into, const char *text, size_t length);
 
@@ -144,8 +161,9 @@ int br2_place_compare(struct br2_place a, struct br2_place b);
 
 /*
  * NULL when equal, else a short description of the first difference, in the caller's memory.
- * What only some formats store is compared where both profiles have any: checksums, attributes.
- * Order of functions, first_seen, the symbol list and flags other than md5_names do not count.
+ * What only some formats store is compared where both profiles have any: checksums, attributes,
+ * files, totals that were not derived. Order of functions, first_seen, the symbol list and flags
+ * other than md5_names do not count.
  */
 const char *br2_profile_difference(const struct br2_profile *a, const struct br2_profile *b,
                                    char *text, size_t size);
@@ -153,18 +171,23 @@ const char *br2_profile_difference(const struct br2_profile *a, const struct br2
 /* LLVM's (and GCC 16's) detailed summary. */
 #define BR2_SUMMARY_ENTRIES 16
 extern const uint32_t br2_summary_cutoffs[BR2_SUMMARY_ENTRIES]; /* parts per million */
+struct br2_summary_entry {
+    uint64_t min_count;   /* the smallest */
+    uint64_t count_count; /* how many */
+};
 struct br2_summary {
     uint64_t total_count;
     uint64_t max_count;
     uint64_t max_head;
     uint64_t count_count; /* body samples, recursively */
     uint64_t function_count;
-    struct {
-        uint64_t min_count;
-        uint64_t count_count;
-    } entries[BR2_SUMMARY_ENTRIES];
+    struct br2_summary_entry entries[BR2_SUMMARY_ENTRIES];
 };
 int br2_profile_summarise(const struct br2_profile *profile, struct br2_summary *ret,
                           struct br2pgo_error *err);
+/* gcov's working sets: entry i is about the largest counts that make up (i + 1) / `parts` of all.
+ */
+int br2_profile_working_sets(const struct br2_profile *profile, size_t parts,
+                             struct br2_summary_entry *ret, struct br2pgo_error *err);
 
 #endif

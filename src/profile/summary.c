@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LLVM's detailed summary: from which count on are the hottest records that make up x % of all. */
+/* LLVM's detailed summary: from which count on are the hottest records that make up x % of all. And
+ * totals. */
 #include <stdlib.h>
 
 #include "profile/profile.h"
@@ -43,54 +44,117 @@ static int compare_descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* `counts` in descending order. Sums wrap around at 64 bits as LLVM's do: the summary must be the
- * one LLVM computes for the same profile. */
-static void fill_entries(const uint64_t *counts, struct br2_summary *ret)
+/* All body counts in descending order. */
+struct counts {
+    uint64_t *items;
+    uint64_t count;
+    uint64_t total; /* wraps around at 64 bits */
+};
+
+static int sort_counts(const struct br2_profile *profile, struct counts *ret,
+                       struct br2pgo_error *err)
 {
-    uint64_t sum = 0, last = 0, seen = 0;
-    for (size_t e = 0; e < BR2_SUMMARY_ENTRIES; e++) {
-        unsigned __int128 product = ret->total_count;
-        product *= br2_summary_cutoffs[e];
-        uint64_t want = (uint64_t)(product / CUTOFF_SCALE);
-        while (sum < want && seen < ret->count_count) {
-            last = counts[seen];
-            for (; seen < ret->count_count && counts[seen] == last; seen++) {
-                sum += last;
-            }
-        }
-        ret->entries[e].min_count = last;
-        ret->entries[e].count_count = seen;
+    *ret = (struct counts){0};
+    for (size_t i = 0; i < profile->function_count; i++) {
+        ret->count += count_samples(profile->functions[i]);
     }
+    ret->items = br2_calloc((size_t)ret->count, sizeof *ret->items);
+    if (!ret->items) {
+        return br2_fail_memory(err);
+    }
+    uint64_t *at = ret->items;
+    for (size_t i = 0; i < profile->function_count; i++) {
+        at = gather_counts(profile->functions[i], at);
+    }
+    qsort(ret->items, (size_t)ret->count, sizeof *ret->items, compare_descending);
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->total += ret->items[i];
+    }
+    return BR2PGO_OK;
+}
+
+/* The largest counts that make up more and more of all. */
+struct largest {
+    const struct counts *counts;
+    uint64_t sum; /* wraps around as LLVM's does: the summary must be the one LLVM computes */
+    struct br2_summary_entry entry;
+};
+
+static struct br2_summary_entry take_share(struct largest *largest, uint64_t part, uint64_t of)
+{
+    const struct counts *counts = largest->counts;
+    unsigned __int128 product = counts->total;
+    product *= part;
+    uint64_t want = (uint64_t)(product / of);
+    uint64_t seen = largest->entry.count_count;
+    while (largest->sum < want && seen < counts->count) {
+        uint64_t last = counts->items[seen];
+        for (; seen < counts->count && counts->items[seen] == last; seen++) {
+            largest->sum += last;
+        }
+        largest->entry = (struct br2_summary_entry){.min_count = last, .count_count = seen};
+    }
+    return largest->entry;
 }
 
 int br2_profile_summarise(const struct br2_profile *profile, struct br2_summary *ret,
                           struct br2pgo_error *err)
 {
+    struct counts counts;
     *ret = (struct br2_summary){.function_count = profile->function_count};
     for (size_t i = 0; i < profile->function_count; i++) {
-        const struct br2_function_profile *function = profile->functions[i];
-        ret->count_count += count_samples(function);
-        if (ret->max_head < function->head) {
-            ret->max_head = function->head;
+        if (ret->max_head < profile->functions[i]->head) {
+            ret->max_head = profile->functions[i]->head;
         }
     }
-    if (ret->count_count == 0) {
-        return BR2PGO_OK;
+    int status = sort_counts(profile, &counts, err);
+    if (status) {
+        return status;
     }
-    uint64_t *counts = br2_calloc((size_t)ret->count_count, sizeof *counts);
-    if (!counts) {
-        return br2_fail_memory(err);
+    ret->count_count = counts.count;
+    ret->total_count = counts.total;
+    ret->max_count = counts.count ? counts.items[0] : 0;
+    struct largest largest = {.counts = &counts};
+    for (size_t e = 0; e < BR2_SUMMARY_ENTRIES; e++) {
+        ret->entries[e] = take_share(&largest, br2_summary_cutoffs[e], CUTOFF_SCALE);
     }
-    uint64_t *at = counts;
-    for (size_t i = 0; i < profile->function_count; i++) {
-        at = gather_counts(profile->functions[i], at);
-    }
-    qsort(counts, (size_t)ret->count_count, sizeof *counts, compare_descending);
-    ret->max_count = counts[0];
-    for (size_t i = 0; i < ret->count_count; i++) {
-        ret->total_count += counts[i];
-    }
-    fill_entries(counts, ret);
-    br2_free(counts);
+    br2_free(counts.items);
     return BR2PGO_OK;
+}
+
+int br2_profile_working_sets(const struct br2_profile *profile, size_t parts,
+                             struct br2_summary_entry *ret, struct br2pgo_error *err)
+{
+    struct counts counts;
+    int status = sort_counts(profile, &counts, err);
+    if (status) {
+        return status;
+    }
+    struct largest largest = {.counts = &counts};
+    for (size_t i = 0; i < parts; i++) {
+        ret[i] = take_share(&largest, i + 1, parts);
+    }
+    br2_free(counts.items);
+    return BR2PGO_OK;
+}
+
+static uint64_t derive_total(struct br2_function_profile *function)
+{
+    function->total = 0;
+    for (size_t i = 0; i < function->sample_count; i++) {
+        function->total = br2_add_saturated(function->total, function->samples[i].count);
+    }
+    for (size_t i = 0; i < function->callsite_count; i++) {
+        function->total =
+            br2_add_saturated(function->total, derive_total(function->callsites[i].callee));
+    }
+    return function->total;
+}
+
+void br2_profile_derive_totals(struct br2_profile *profile)
+{
+    for (size_t i = 0; i < profile->function_count; i++) {
+        derive_total(profile->functions[i]);
+    }
+    profile->derived_totals = true;
 }

@@ -71,7 +71,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.out = os.path.join(self.folder, "out")
         os.mkdir(self.out)
-        self.old = os.path.join(self.out, "old.prof")
+        self.old = os.path.join(self.out, "old.gcov")
         with open(self.old, "w", encoding="utf-8") as file:
             file.write("old")
 
@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
 
     def assert_untouched(self):
         """Only the old output is there, as it was."""
-        self.assertEqual(os.listdir(self.out), ["old.prof"])
+        self.assertEqual(os.listdir(self.out), ["old.gcov"])
         with open(self.old, encoding="utf-8") as file:
             self.assertEqual(file.read(), "old")
 
@@ -174,7 +174,7 @@ class NoRoom(Case):
             os.rmdir(place)
             self.skipTest("may not mount")
         try:
-            with open(os.path.join(place, "old.prof"), "w", encoding="utf-8") as file:
+            with open(os.path.join(place, "old.gcov"), "w", encoding="utf-8") as file:
                 file.write("old")
             with open(os.path.join(place, "filler"), "wb", buffering=0) as file:
                 try:
@@ -182,9 +182,9 @@ class NoRoom(Case):
                         file.write(bytes(4096))
                 except OSError:
                     pass
-            result = self.run_program("-o", os.path.join(place, "old.prof"))
+            result = self.run_program("-o", os.path.join(place, "old.gcov"))
             self.assert_failed(result, "No space left")
-            self.assertEqual(sorted(os.listdir(place)), ["filler", "old.prof"])
+            self.assertEqual(sorted(os.listdir(place)), ["filler", "old.gcov"])
         finally:
             subprocess.run(["umount", place], check=True)
             os.rmdir(place)
@@ -209,7 +209,7 @@ class Folders(Case):
         self.assert_untouched()
 
     def test_folder_that_is_not_there(self):
-        result = self.run_program("-o", self.old, "-o", os.path.join(self.out, "no", "x.prof"))
+        result = self.run_program("-o", self.old, "-o", os.path.join(self.out, "no", "x.gcov"))
         self.assert_failed(result, "No such file or directory", "hint: ")
         self.assert_untouched()
 
@@ -220,8 +220,8 @@ class Folders(Case):
 
     def test_permissions_and_links_stay(self):
         os.chmod(self.old, 0o640)
-        link = os.path.join(self.out, "link.prof")
-        os.symlink("old.prof", link)
+        link = os.path.join(self.out, "link.gcov")
+        os.symlink("old.gcov", link)
         self.assertEqual(self.run_program("-o", link).returncode, 0)
         self.assertTrue(os.path.islink(link))
         self.assertEqual(os.stat(self.old).st_mode & 0o777, 0o640)
@@ -324,7 +324,7 @@ class Signals(Case):
             process.send_signal(number)
             self.assertIn(process.wait(20), (0, -number))
             process.stderr.close()
-            self.assertEqual(os.listdir(self.out), ["old.prof"])
+            self.assertEqual(os.listdir(self.out), ["old.gcov"])
             if os.path.getsize(self.old) == 3:
                 self.assertEqual(process.returncode, -number)
         os.unlink(data)

@@ -85,7 +85,7 @@ class Terminal(unittest.TestCase):
         return [program.BR2PGO, data or self.long, "-b", self.case.app, *args]
 
     def output(self):
-        return os.path.join(self.folder, "x.prof")
+        return os.path.join(self.folder, "x.gcov")
 
     def test_progress_on_a_terminal(self):
         status, shown = run_on_terminal(self.command("-o", self.output()))
@@ -96,7 +96,7 @@ class Terminal(unittest.TestCase):
         shares = [int(line.rsplit(b"]", 1)[1].strip(b" %")) for line in lines[1:-1]
                   if line.startswith(b"reading")]
         self.assertEqual(shares, sorted(shares))
-        self.assertEqual(screen(shown), f"br2pgo: wrote '{self.output()}' (llvm-extbinary)\n")
+        self.assertEqual(screen(shown), f"br2pgo: wrote '{self.output()}' (gcov)\n")
 
     def test_no_progress(self):
         for option in ("--progress=never", "--quiet"):
@@ -122,7 +122,7 @@ class Terminal(unittest.TestCase):
 
     def test_error_on_a_clear_line(self):
         """What fails late is said where the line of progress was."""
-        missing = os.path.join(self.folder, "missing", "x.prof")
+        missing = os.path.join(self.folder, "missing", "x.gcov")
         status, shown = run_on_terminal(self.command("-o", missing))
         self.assertEqual(status, 1)
         self.assertGreater(shown.count(ERASE), 1)

@@ -96,6 +96,7 @@ static void test_options_with_a_value(void **state)
         {"--sysroot", &arguments.sysroot},
         {"--debug-binary", &arguments.debug_binary},
         {"--report", &arguments.report},
+        {"--gcc", &arguments.gcc},
         {"-f", &arguments.format},
         {"--format", &arguments.format},
     };
@@ -273,10 +274,33 @@ static void test_refusals(void **state)
                    "the report and an output are both 'x'", "");
 }
 
+static void test_gcc_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        int version;
+    } good[] = {{"12", 12}, {"12.2", 12}, {"9.4.0", 9}, {"16.", 16}, {"1", 1}, {"999", 999}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(parse("r", "-o", "o", "--gcc-version", good[i].word, NULL), 0);
+        assert_int_equal(arguments.gcc_version, good[i].version);
+    }
+    static const char *const bad[] = {"", "0", "-1", "+12", " 12", "gcc", "12x", "12-rc1", "1000"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char message[96];
+        snprintf(message, sizeof message, "option '--gcc-version' does not take '%s'", bad[i]);
+        assert_refused(parse("r", "-o", "o", "--gcc-version", bad[i], NULL), message,
+                       "it takes a version, like 12 or 12.2");
+    }
+    assert_refused(parse("r", "-o", "o", "--gcc-version=12", "--gcc", "gcc", NULL),
+                   "both --gcc-version and --gcc say which GCC is meant: one is enough", "");
+}
+
 static const char *const all_options[] = {
-    "binary",          "output",   "format",  "event",       "sysroot",  "debug-binary",
-    "ignore-build-id", "names",    "report",  "symbol-list", "compress", "md5",
-    "partial",         "progress", "verbose", "quiet",       "help",     "version",
+    "binary",       "output",          "format",   "event",  "sysroot",
+    "debug-binary", "ignore-build-id", "names",    "report", "gcc",
+    "gcc-version",  "symbol-list",     "compress", "md5",    "partial",
+    "progress",     "verbose",         "quiet",    "help",   "version",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -374,6 +398,7 @@ int main(void)
         cmocka_unit_test_teardown(test_options_with_a_value, teardown),
         cmocka_unit_test_teardown(test_options_without_a_value, teardown),
         cmocka_unit_test_teardown(test_words, teardown),
+        cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
         cmocka_unit_test_teardown(test_format_without_output, teardown),
         cmocka_unit_test_teardown(test_recordings, teardown),

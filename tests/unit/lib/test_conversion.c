@@ -505,7 +505,7 @@ static void test_notes(void **state)
                       "mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=" FIXTURE_BUILD_ID
                       " name=/opt/app\nlost 5\n"
                       "sample pid=7 : " FIXTURE_HISTORY "claim 4096\n");
-    struct br2pgo_conversion *conversion = ready(NULL, "noisy.data", "n.prof");
+    struct br2pgo_conversion *conversion = ready(NULL, "noisy.data", "n.textprof");
     assert_success(br2pgo_run(conversion, &last_error));
     int kind = -1;
     const char *note = br2pgo_note(conversion, 0, &kind);
@@ -693,7 +693,7 @@ static void test_formats(void **state)
             assert_string_equal(same.name, format.name);
         }
     }
-    assert_in_range(count, 5, 100);
+    assert_in_range(count, 6, 100);
     assert_int_equal(br2pgo_format_info(SIZE_MAX, &format), BR2PGO_INVALID);
     assert_int_equal(br2pgo_format_of("-", NULL, &format, &last_error), BR2PGO_INVALID);
     assert_int_equal(br2pgo_format_of("", NULL, &format, &last_error), BR2PGO_INVALID);
