@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+
+/* What the names of all images may take; also what each image takes beside its name. */
+#define IMAGE_BYTES_MAX ((size_t)128 * 1024 * 1024)
+#define IMAGE_BYTES     ((size_t)256)
 
 struct view {
     struct br2_mapping_set mappings;
@@ -17,8 +22,11 @@ struct turn {
     uint32_t view;
 };
 
+#define NO_EVENT UINT32_MAX
+
 struct process {
     int32_t pid;
+    uint32_t last;      /* number of the last event added; NO_EVENT: none */
     struct turn *turns; /* sorted by time */
     size_t count;
     size_t capacity;
@@ -26,12 +34,14 @@ struct process {
 
 struct event {
     br2_time time;
-    size_t order; /* of arrival: breaks ties */
-    enum br2_task_kind kind;
+    uint32_t order; /* of arrival: breaks ties */
     int32_t pid;
-    int32_t parent;
+    uint8_t kind; /* enum br2_task_kind */
     bool kernel;
-    struct br2_mapping mapping;
+    union {
+        int32_t parent;             /* of FORK */
+        struct br2_mapping mapping; /* of MMAP */
+    } of;
 };
 
 struct br2_spaces {
@@ -39,6 +49,8 @@ struct br2_spaces {
     struct event *events; /* until finished */
     size_t event_count;
     size_t event_capacity;
+    size_t events_max;
+    size_t image_bytes; /* see IMAGE_BYTES_MAX */
     struct view *views;
     size_t view_count;
     size_t view_capacity;
@@ -56,13 +68,15 @@ struct br2_spaces *br2_spaces_new(void)
     struct br2_spaces *spaces = br2_calloc(1, sizeof *spaces);
     if (spaces != NULL) {
         spaces->mappings_max = BR2_MAPPINGS_MAX;
+        spaces->events_max = BR2_EVENTS_MAX;
     }
     return spaces;
 }
 
-void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings)
+void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings, size_t events)
 {
     spaces->mappings_max = mappings;
+    spaces->events_max = events;
 }
 
 void br2_spaces_free(struct br2_spaces *spaces)
@@ -89,46 +103,10 @@ struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces)
     return &spaces->dsos;
 }
 
-int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
-{
-    struct br2_spaces *spaces = user;
-    bool matters = event->kind == BR2_TASK_FORK || (event->kind == BR2_TASK_COMM && event->exec) ||
-                   (event->kind == BR2_TASK_MMAP && !event->data && event->length != 0);
-    uint64_t end;
-    if (!matters || __builtin_add_overflow(event->address, event->length, &end)) {
-        return 0;
-    }
-    struct event stored = {
-        .time = event->time,
-        .order = spaces->event_count,
-        .kind = event->kind,
-        .pid = event->pid,
-        .parent = event->parent,
-        .kernel = event->kernel || event->pid == BR2_PID_KERNEL,
-    };
-    if (event->kind == BR2_TASK_MMAP) {
-        stored.mapping = (struct br2_mapping){
-            .start = event->address,
-            .end = end,
-            .file_offset = event->file_offset,
-            .dso = br2_dsos_add(&spaces->dsos, event),
-        };
-        if (stored.mapping.dso == BR2_NO_DSO) {
-            return br2_fail_memory(err);
-        }
-    }
-    if (!br2_grow(&spaces->events, &spaces->event_capacity, spaces->event_count,
-                  sizeof *spaces->events)) {
-        return br2_fail_memory(err);
-    }
-    spaces->events[spaces->event_count++] = stored;
-    return 0;
-}
-
 static size_t pid_slot(const struct br2_spaces *spaces, int32_t pid)
 {
     size_t mask = spaces->pid_slot_count - 1;
-    size_t slot = (size_t)(((uint32_t)pid * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    size_t slot = (size_t)(((uint32_t)pid * br2_hash_key()->words[0]) >> 32) & mask;
     while (spaces->pid_slots[slot] != 0 &&
            spaces->processes[spaces->pid_slots[slot] - 1].pid != pid) {
         slot = (slot + 1) & mask;
@@ -174,9 +152,101 @@ static struct process *get_process(struct br2_spaces *spaces, int32_t pid)
         return NULL;
     }
     struct process *process = &spaces->processes[spaces->process_count++];
-    *process = (struct process){.pid = pid};
+    *process = (struct process){.pid = pid, .last = NO_EVENT};
     spaces->pid_slots[pid_slot(spaces, pid)] = (uint32_t)spaces->process_count;
     return process;
+}
+
+static int refuse(size_t limit, const char *what, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_LIMIT, "more than %zu %s", limit, what);
+    br2_hint(err, "record fewer processes at a time, or for a shorter time");
+    return BR2PGO_LIMIT;
+}
+
+/* The number of the image that the event maps. */
+static int add_image(struct br2_spaces *spaces, const struct br2_task_event *event, uint32_t *ret,
+                     struct br2pgo_error *err)
+{
+    size_t known = spaces->dsos.count;
+    *ret = br2_dsos_add(&spaces->dsos, event);
+    if (*ret == BR2_NO_DSO) {
+        return br2_fail_memory(err);
+    }
+    if (spaces->dsos.count > known) {
+        spaces->image_bytes += IMAGE_BYTES + strlen(event->name);
+    }
+    return spaces->image_bytes <= IMAGE_BYTES_MAX
+               ? 0
+               : refuse(IMAGE_BYTES_MAX, "bytes of names of mapped files", err);
+}
+
+/* Whether a process is told again what it was told last: by JIT compilers that change the
+ * protection of their memory back and forth. */
+static bool is_repeated(const struct br2_spaces *spaces, const struct process *process,
+                        const struct event *event)
+{
+    if (process->last == NO_EVENT || event->kind != BR2_TASK_MMAP) {
+        return false;
+    }
+    const struct event *last = &spaces->events[process->last];
+    const struct br2_mapping *a = &last->of.mapping;
+    const struct br2_mapping *b = &event->of.mapping;
+    return last->kind == BR2_TASK_MMAP && last->kernel == event->kernel && a->start == b->start &&
+           a->end == b->end && a->file_offset == b->file_offset && a->dso == b->dso;
+}
+
+static int add_event(struct br2_spaces *spaces, const struct event *event, struct br2pgo_error *err)
+{
+    struct process *process = get_process(spaces, event->pid);
+    if (process == NULL) {
+        return br2_fail_memory(err);
+    }
+    if (is_repeated(spaces, process, event)) {
+        return 0;
+    }
+    if (spaces->event_count >= spaces->events_max) {
+        return refuse(spaces->events_max, "mappings, forks and executions", err);
+    }
+    if (!br2_grow(&spaces->events, &spaces->event_capacity, spaces->event_count,
+                  sizeof *spaces->events)) {
+        return br2_fail_memory(err);
+    }
+    process->last = (uint32_t)spaces->event_count;
+    spaces->events[spaces->event_count++] = *event;
+    return 0;
+}
+
+int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
+{
+    struct br2_spaces *spaces = user;
+    bool matters = event->kind == BR2_TASK_FORK || (event->kind == BR2_TASK_COMM && event->exec) ||
+                   (event->kind == BR2_TASK_MMAP && !event->data && event->length != 0);
+    uint64_t end;
+    if (!matters || __builtin_add_overflow(event->address, event->length, &end)) {
+        return 0;
+    }
+    struct event stored = {
+        .time = event->time,
+        .order = (uint32_t)spaces->event_count,
+        .pid = event->pid,
+        .kind = (uint8_t)event->kind,
+        .kernel = event->kernel || event->pid == BR2_PID_KERNEL,
+    };
+    if (event->kind == BR2_TASK_FORK) {
+        stored.of.parent = event->parent;
+    } else if (event->kind == BR2_TASK_MMAP) {
+        stored.of.mapping = (struct br2_mapping){
+            .start = event->address,
+            .end = end,
+            .file_offset = event->file_offset,
+        };
+        int rc = add_image(spaces, event, &stored.of.mapping.dso, err);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return add_event(spaces, &stored, err);
 }
 
 static int add_turn(struct process *process, br2_time time, uint32_t view, struct br2pgo_error *err)
@@ -192,10 +262,7 @@ static int add_turn(struct process *process, br2_time time, uint32_t view, struc
 static int check_limit(const struct br2_spaces *spaces, size_t more, struct br2pgo_error *err)
 {
     if (more > spaces->mappings_max - spaces->mapping_count) {
-        br2_fail(err, BR2PGO_LIMIT, "the recording maps more than %zu files into its processes",
-                 spaces->mappings_max);
-        br2_hint(err, "record fewer processes at a time");
-        return BR2PGO_LIMIT;
+        return refuse(spaces->mappings_max, "mappings to keep", err);
     }
     return 0;
 }
@@ -222,6 +289,11 @@ static int add_view(struct br2_spaces *spaces, size_t from, uint32_t *ret, struc
     return 0;
 }
 
+static bool is_file(const struct br2_spaces *spaces, const struct br2_mapping *mapping)
+{
+    return spaces->dsos.items[mapping->dso].file;
+}
+
 /* Whether the view says the same of [start, end) already. */
 static bool has_mapping(const struct view *view, const struct br2_mapping *wanted)
 {
@@ -231,10 +303,19 @@ static bool has_mapping(const struct view *view, const struct br2_mapping *wante
            found->file_offset + (wanted->start - found->start) == wanted->file_offset;
 }
 
-static bool overlaps(const struct view *view, uint64_t start, uint64_t end)
+/* Whether addresses change their meaning when `wanted` is mapped. Memory that is no file means
+ * nothing, however often it is mapped anew: JIT compilers do that for every function. */
+static bool changes(const struct br2_spaces *spaces, const struct view *view,
+                    const struct br2_mapping *wanted)
 {
-    const struct br2_mapping *found = br2_mapping_set_after(&view->mappings, start);
-    return found != NULL && found->start < end;
+    const struct br2_mapping *found = br2_mapping_set_after(&view->mappings, wanted->start);
+    while (found != NULL && found->start < wanted->end) {
+        if (is_file(spaces, wanted) || is_file(spaces, found)) {
+            return true;
+        }
+        found = br2_mapping_set_after(&view->mappings, found->end);
+    }
+    return false;
 }
 
 /* The process's current view, ready to be changed: its own, and a new one if asked for. */
@@ -272,7 +353,7 @@ static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
                        struct br2pgo_error *err)
 {
     if (event->kernel) {
-        return map_into(spaces, BR2_VIEW_KERNEL, &event->mapping, err);
+        return map_into(spaces, BR2_VIEW_KERNEL, &event->of.mapping, err);
     }
     struct process *process = get_process(spaces, event->pid);
     if (process == NULL) {
@@ -281,14 +362,14 @@ static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
     bool fresh = false;
     if (process->count != 0) {
         const struct view *view = &spaces->views[process->turns[process->count - 1].view];
-        if (has_mapping(view, &event->mapping)) {
+        if (has_mapping(view, &event->of.mapping)) {
             return 0;
         }
-        fresh = overlaps(view, event->mapping.start, event->mapping.end);
+        fresh = changes(spaces, view, &event->of.mapping);
     }
     uint32_t number = 0;
     int rc = own_view(spaces, process, event->time, fresh, &number, err);
-    return rc != 0 ? rc : map_into(spaces, number, &event->mapping, err);
+    return rc != 0 ? rc : map_into(spaces, number, &event->of.mapping, err);
 }
 
 static int replay_exec(struct br2_spaces *spaces, const struct event *event,
@@ -306,10 +387,11 @@ static int replay_exec(struct br2_spaces *spaces, const struct event *event,
 static int replay_fork(struct br2_spaces *spaces, const struct event *event,
                        struct br2pgo_error *err)
 {
-    const struct process *parent = find_process(spaces, event->parent);
+    const struct process *parent = find_process(spaces, event->of.parent);
     if (parent == NULL || parent->count == 0) {
         /* Whoever had the pid before, it is not this process. */
-        return find_process(spaces, event->pid) != NULL ? replay_exec(spaces, event, err) : 0;
+        const struct process *before = find_process(spaces, event->pid);
+        return before != NULL && before->count != 0 ? replay_exec(spaces, event, err) : 0;
     }
     uint32_t number = parent->turns[parent->count - 1].view;
     struct process *child = get_process(spaces, event->pid);

@@ -4,8 +4,9 @@
  *
  * A process goes through views. A view is a set of mappings under which an address never changes
  * its meaning: a mapping that fills a hole is added to the current view; only exec, fork of
- * somebody else into the same pid, or mapping over something starts a new one. So nearly every
- * process has one view, and a forked child shares its parent's.
+ * somebody else into the same pid, or mapping over something starts a new one, unless neither the
+ * old nor the new is a file. So nearly every process has one view, and a forked child shares its
+ * parent's.
  */
 #ifndef BR2_PROCESS_ADDRESS_SPACE_H
 #define BR2_PROCESS_ADDRESS_SPACE_H
@@ -21,6 +22,8 @@
 
 /* Mappings kept over all views, at most; a recording with more is refused (BR2PGO_LIMIT). */
 #define BR2_MAPPINGS_MAX ((size_t)4 * 1024 * 1024)
+/* Events that matter, at most: they are kept until the last one is known. */
+#define BR2_EVENTS_MAX ((size_t)2 * 1024 * 1024)
 
 #define BR2_VIEW_KERNEL  0u /* the kernel's addresses are the same in every process */
 #define BR2_VIEW_UNKNOWN 1u /* of a process the recording says nothing about */
@@ -28,10 +31,10 @@
 struct br2_spaces;
 struct br2_spaces *br2_spaces_new(void);
 void br2_spaces_free(struct br2_spaces *spaces);
-/* Sets another limit than BR2_MAPPINGS_MAX, before anything is added. */
-void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings);
+/* Sets other limits than BR2_MAPPINGS_MAX and BR2_EVENTS_MAX, before anything is added. */
+void br2_spaces_limit(struct br2_spaces *spaces, size_t mappings, size_t events);
 
-/* Takes in one event; any order. A br2_task_sink: `user` is the struct br2_spaces. */
+/* Takes in one event; any order. A br2_task_sink: `user` is the struct br2_spaces. BR2PGO_LIMIT. */
 int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err);
 /* Call once after the last event, before any question: puts events in order of time. */
 int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err);

@@ -366,7 +366,7 @@ static void test_limit(void **state)
         for (size_t less = 0; less < 2; less++) {
             struct br2pgo_error err = {0};
             struct br2_spaces *spaces = br2_spaces_new();
-            br2_spaces_limit(spaces, rows[i].limit - less);
+            br2_spaces_limit(spaces, rows[i].limit - less, 100);
             add(spaces, map(1, 7, 0x1000, 0x1000, "/a"));
             if (i != 2) {
                 add(spaces, map(1, 7, 0x10000, 0x3000, "/b"));
@@ -393,7 +393,7 @@ static void test_limit_of_copies(void **state)
     for (size_t limit = 4; limit <= 8; limit += 4) {
         struct br2pgo_error err = {0};
         struct br2_spaces *spaces = br2_spaces_new();
-        br2_spaces_limit(spaces, limit);
+        br2_spaces_limit(spaces, limit, 100);
         for (uint64_t i = 1; i <= 3; i++) {
             add(spaces, map(1, 7, 0x1000 * i, 0x1000, "/a"));
         }
@@ -402,6 +402,84 @@ static void test_limit_of_copies(void **state)
         assert_int_equal(br2_spaces_finish(spaces, &err), limit == 4 ? BR2PGO_LIMIT : 0);
         br2_spaces_free(spaces);
     }
+}
+
+/* Refused when they are added, not when all of them are in memory. */
+static void test_limit_of_events(void **state)
+{
+    (void)state;
+    struct br2pgo_error err = {0};
+    struct br2_spaces *spaces = br2_spaces_new();
+    br2_spaces_limit(spaces, 100, 4);
+    add(spaces, map(1, 7, 0x1000, 0x1000, "/a"));
+    for (br2_time time = 2; time < 1000; time++) { /* the same again is none */
+        add(spaces, map(time, 7, 0x1000, 0x1000, "/a"));
+    }
+    add(spaces, map(1, 8, 0x1000, 0x1000, "/a"));
+    add(spaces, map(1, 7, 0x1000, 0x1000, "/b"));
+    add(spaces, map(2, 7, 0x1000, 0x1000, "/a"));
+    struct br2_task_event more = fork_of(3, 7, 9);
+    assert_int_equal(br2_spaces_add(spaces, &more, &err), BR2PGO_LIMIT);
+    assert_string_equal(err.message, "more than 4 mappings, forks and executions");
+    assert_true(err.hint[0] != '\0');
+    finished(spaces);
+    check_at(spaces, 7, 1, 0x1000, "/b+10000");
+    check_at(spaces, 7, 2, 0x1000, "/a+10000");
+    check_at(spaces, 8, 2, 0x1000, "/a+10000");
+    br2_spaces_free(spaces);
+}
+
+/* Names a file may bring along: 4 KiB each, without end. */
+static void test_limit_of_names(void **state)
+{
+    (void)state;
+    static char name[1 << 20];
+    memset(name, 'x', sizeof name - 1);
+    name[0] = '/';
+    struct br2pgo_error err = {0};
+    struct br2_spaces *spaces = br2_spaces_new();
+    int rc = 0;
+    int added = 0;
+    for (; rc == 0 && added < 1000; added++) {
+        name[1] = (char)('a' + added % 26);
+        name[2] = (char)('a' + added / 26);
+        struct br2_task_event event = map(1, 7, 0x1000, 0x1000, name);
+        rc = br2_spaces_add(spaces, &event, &err);
+    }
+    assert_int_equal(rc, BR2PGO_LIMIT);
+    assert_int_equal(added, 128);
+    br2_spaces_free(spaces);
+}
+
+/* Memory that is no file means the same before and after it is mapped anew: no view is copied. */
+static void test_remapped_memory(void **state)
+{
+    (void)state;
+    struct br2_spaces *spaces = br2_spaces_new();
+    br2_spaces_limit(spaces, 20, 5000);
+    for (uint64_t i = 1; i <= 10; i++) {
+        add(spaces, map(1, 7, 0x10000 * i, 0x1000, "/a"));
+    }
+    for (br2_time time = 10; time < 1000; time++) {
+        add(spaces, map(time, 7, 0x8000, 0x1000 * (1 + time % 2), "//anon"));
+    }
+    finished(spaces);
+    assert_int_equal(br2_spaces_view(spaces, 7, 1), br2_spaces_view(spaces, 7, 1000));
+    check_at(spaces, 7, 1000, 0x20000, "/a+10000");
+    br2_spaces_free(spaces);
+
+    /* Over a file, and a file over it, is another matter. */
+    spaces = br2_spaces_new();
+    add(spaces, map(1, 7, 0x1000, 0x1000, "//anon"));
+    add(spaces, map(1, 7, 0x2000, 0x1000, "/a"));
+    add(spaces, map(5, 7, 0x1000, 0x2000, "[heap]"));
+    add(spaces, map(9, 7, 0x1000, 0x1000, "/b"));
+    finished(spaces);
+    check_at(spaces, 7, 4, 0x2000, "/a+10000");
+    check_at(spaces, 7, 5, 0x2000, "[heap]+11000");
+    check_at(spaces, 7, 8, 0x1000, "[heap]+10000");
+    check_at(spaces, 7, 9, 0x1000, "/b+10000");
+    br2_spaces_free(spaces);
 }
 
 static void test_without_memory(void **state)
@@ -451,6 +529,9 @@ int main(void)
         cmocka_unit_test(test_many_processes),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_limit_of_copies),
+        cmocka_unit_test(test_limit_of_events),
+        cmocka_unit_test(test_limit_of_names),
+        cmocka_unit_test(test_remapped_memory),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
