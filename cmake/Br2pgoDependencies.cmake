@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _md, _jansson, _llvm.
 # BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
-# pkg-config names and as linker flags.
+# pkg-config names and, for LLVM, as linker flags; BR2PGO_PACKAGE_FLAGS are the packages' flags.
 find_package(PkgConfig REQUIRED)
 
 set(BR2PGO_PRIVATE_PACKAGES "")
 set(BR2PGO_PRIVATE_FLAGS "")
+set(BR2PGO_PACKAGE_FLAGS "")
 
 function(br2pgo_package name package debian)
   pkg_check_modules(BR2PGO_${name} QUIET ${package})
@@ -18,6 +19,7 @@ function(br2pgo_package name package debian)
   target_include_directories(br2pgo_${name} SYSTEM INTERFACE ${BR2PGO_${name}_INCLUDE_DIRS})
   target_link_libraries(br2pgo_${name} INTERFACE ${BR2PGO_${name}_LINK_LIBRARIES})
   set(BR2PGO_PRIVATE_PACKAGES ${BR2PGO_PRIVATE_PACKAGES} ${package} PARENT_SCOPE)
+  set(BR2PGO_PACKAGE_FLAGS ${BR2PGO_PACKAGE_FLAGS} ${BR2PGO_${name}_LDFLAGS} PARENT_SCOPE)
 endfunction()
 
 br2pgo_package(elf libelf libelf-dev)

@@ -21,7 +21,10 @@ install(EXPORT br2pgo-static NAMESPACE br2pgo:: FILE br2pgo-static.cmake DESTINA
 # The static library's needs, as flags: the installed files know nothing of this build's targets.
 set(BR2PGO_STATIC_LIBRARIES ${BR2PGO_PRIVATE_FLAGS})
 list(JOIN BR2PGO_PRIVATE_PACKAGES " " BR2PGO_PC_REQUIRES)
+# Flags instead of Requires.private: that would ask for what a static libdw needs, too, which Debian's
+# libdw-dev does not bring.
 list(JOIN BR2PGO_PRIVATE_FLAGS " " BR2PGO_PC_LIBS)
+list(JOIN BR2PGO_PACKAGE_FLAGS " " BR2PGO_PC_PACKAGES)
 file(RELATIVE_PATH BR2PGO_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/br2pgo.pc.in br2pgo.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/br2pgo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

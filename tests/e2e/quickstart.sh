@@ -38,7 +38,7 @@ for round in first second; do
     grep -q "lists of branch weights, e.g." log || fail "it does not show that clang uses the profile"
 done
 grep -q 'Building C' build/quickstart/work/build.log && fail "the second time it built again"
-find . -path ./build -prune -o -type f -print | grep -v '^./\(log\|before\)$' | sort >after
+find . -path ./build -prune -o -type f -print | grep -v '^./\(log\|before\|after\)$' | sort >after
 sed -i '/^.\/\(log\|before\)$/d' before
 diff before after || fail "files appeared outside of build/"
 grep -A1 '^without profile' log
