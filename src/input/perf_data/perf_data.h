@@ -290,10 +290,12 @@ static inline bool br2_perf_sample_attr(const struct br2_perf *perf,
                                         const struct br2_perf_record *record, size_t *ret)
 {
     *ret = 0;
-    if (perf->by == BR2_PERF_BY_FIRST)
+    if (perf->by == BR2_PERF_BY_FIRST) {
         return true;
-    if (perf->by != BR2_PERF_BY_ID || record->size < perf->id_offset + 8u)
+    }
+    if (perf->by != BR2_PERF_BY_ID || record->size < perf->id_offset + 8u) {
         return false;
+    }
     uint64_t id = br2_perf_u64(perf, record->body + perf->id_offset);
     return id == 0 || br2_perf_ids_find(&perf->ids, id, ret);
 }
@@ -322,20 +324,23 @@ static inline int br2_perf_walk_next(struct br2_perf_walk *walk, struct br2_perf
 {
     const struct br2_perf *perf = walk->perf;
     size_t left = (size_t)(walk->end - walk->at);
-    if (left < BR2_PERF_HEADER)
+    if (left < BR2_PERF_HEADER) {
         return br2_perf_walk_slow(walk, ret, err);
+    }
     uint16_t size = br2_perf_u16(perf, walk->at + 6);
     uint32_t type = br2_perf_u32(perf, walk->at);
-    if (size < BR2_PERF_HEADER || size > left || br2_perf_is_special(type))
+    if (size < BR2_PERF_HEADER || size > left || br2_perf_is_special(type)) {
         return br2_perf_walk_slow(walk, ret, err);
+    }
     ret->type = type;
     ret->misc = br2_perf_u16(perf, walk->at + 4);
     ret->size = (uint16_t)(size - BR2_PERF_HEADER);
     ret->body = walk->at + BR2_PERF_HEADER;
     walk->at += size;
     walk->ordinal++;
-    if (!walk->inside)
+    if (!walk->inside) {
         perf->input->done = (uint64_t)(walk->at - perf->data);
+    }
     return 1;
 }
 
