@@ -161,6 +161,7 @@ static int name_function(struct br2_fdata *fdata, const struct br2_block_flow *f
     if (length == 0) {
         br2_buf_printf(&text, "__BOLT_FDE_FUNCat%" PRIx64, function->start);
     } else {
+        br2_buf_str(&text, function->section ? "__BOLT_PSEUDO_" : "");
         br2_buf_str(&text, strncmp(name, ".L", 2) == 0 ? "PG" : "");
         br2_buf_put(&text, name, length);
     }

@@ -14,11 +14,12 @@ const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
     [BR2_BLOCK_KEPT] = "kept",
     [BR2_BLOCK_RETURN] = "returns, not needed",
     [BR2_BLOCK_RESUMES] = "kernel back to an entry",
-    [BR2_BLOCK_NO_NAME] = "in code without a name",
     [BR2_BLOCK_NO_ENTRY] = "indirect, to no function's entry",
     [BR2_BLOCK_NO_TARGET] = "indirect, to no target of its table",
     [BR2_BLOCK_INNER_CALL] = "calls into its own function",
 };
+
+_Static_assert(BR2_OUTSIDE == BR2_NO_FUNCTION, "an edge's functions are taken as they are");
 
 struct builder {
     const struct br2_flow_graph *graph;
@@ -86,6 +87,7 @@ static int name_function(struct builder *builder, size_t index, struct br2pgo_er
     struct br2_block_function *function = &builder->flow->functions[index];
     const char *name = "";
     size_t length = 0;
+    function->start = range->start;
     if (symbol != NULL) {
         name = symbol->name;
         length = strlen(name);
@@ -94,8 +96,13 @@ static int name_function(struct builder *builder, size_t index, struct br2pgo_er
         name = range->name;
         length = (size_t)(end_of_stub_name(range) - name);
         function->plt = true;
+    } else if (range->plt) {
+        const struct br2_image *image = builder->graph->image;
+        const char *section = br2_image_section_at(image, range->start, &function->start);
+        name = section != NULL ? section : "";
+        length = strlen(name);
+        function->section = section != NULL;
     }
-    function->start = range->start;
     function->name = br2_strings_add(&builder->flow->names, name, length);
     return function->name != BR2_NO_STRING ? 0 : br2_fail_memory(err);
 }
@@ -114,20 +121,6 @@ static int name_functions(struct builder *builder, struct br2pgo_error *err)
         rc = name_function(builder, i, err);
     }
     return rc;
-}
-
-static bool is_stub_without_name(const struct builder *builder, uint32_t number)
-{
-    return builder->graph->functions[number].range->plt &&
-           br2_symbol_names_at(&builder->symbols, builder->flow->functions[number].start) == NULL &&
-           !builder->flow->functions[number].plt;
-}
-
-/* The function's number where it has a name for others, else BR2_OUTSIDE. */
-static uint32_t known_function(const struct builder *builder, uint32_t number)
-{
-    bool known = number != BR2_NO_FUNCTION && !is_stub_without_name(builder, number);
-    return known ? number : BR2_OUTSIDE;
 }
 
 static int add_edge(struct builder *builder, const struct br2_block_edge *edge,
@@ -169,14 +162,12 @@ static enum br2_block_verdict judge_edge(const struct builder *builder,
         return own && !has_entry(builder, edge) ? BR2_BLOCK_INNER_CALL : BR2_BLOCK_KEPT;
     case BR2_EDGE_INDIRECT_CALL:
         return has_entry(builder, edge) ? BR2_BLOCK_KEPT : BR2_BLOCK_NO_ENTRY;
-    case BR2_EDGE_INDIRECT_JUMP:
-        if (has_entry(builder, edge)) {
-            return BR2_BLOCK_KEPT;
-        }
-        if (!own) {
-            return BR2_BLOCK_NO_ENTRY;
-        }
-        return is_jump_target(builder, edge->to) ? BR2_BLOCK_KEPT : BR2_BLOCK_NO_TARGET;
+    case BR2_EDGE_INDIRECT_JUMP: {
+        /* A lazy stub's first call goes to its second half. */
+        bool may = !own || has_entry(builder, edge) || builder->function->range->plt ||
+                   is_jump_target(builder, edge->to);
+        return may ? BR2_BLOCK_KEPT : BR2_BLOCK_NO_TARGET;
+    }
     case BR2_EDGE_COND:
     case BR2_EDGE_JUMP:
     case BR2_EDGE_FALLTHROUGH:
@@ -186,20 +177,29 @@ static enum br2_block_verdict judge_edge(const struct builder *builder,
     return BR2_BLOCK_KEPT;
 }
 
+/* Whether the edge goes from an indirect jump into another function, where it does not begin: the
+ * unwinder to a landing pad, longjmp. What counts is that it gets there; it is no call. */
+static bool is_unwinding(const struct builder *builder, const struct br2_flow_edge *edge)
+{
+    return edge->kind == BR2_EDGE_INDIRECT_JUMP && edge->from_function != edge->to_function &&
+           !has_entry(builder, edge) && !is_jump_target(builder, edge->to);
+}
+
 static int take_edge(struct builder *builder, const struct br2_flow_edge *edge,
                      struct br2pgo_error *err)
 {
     enum br2_block_verdict verdict = judge_edge(builder, edge);
     struct br2_block_edge taken = {
-        .from_function = known_function(builder, edge->from_function),
-        .to_function = known_function(builder, edge->to_function),
+        .from = edge->from,
+        .to = edge->to,
+        .from_function = edge->from_function,
+        .to_function = edge->to_function,
         .count = edge->count,
         .mispredicted = edge->mispredicted,
     };
-    taken.from = taken.from_function != BR2_OUTSIDE ? edge->from : 0;
-    taken.to = taken.to_function != BR2_OUTSIDE ? edge->to : 0;
-    if (verdict == BR2_BLOCK_KEPT && taken.from == 0 && taken.to == 0) {
-        verdict = BR2_BLOCK_NO_NAME;
+    if (is_unwinding(builder, edge)) {
+        taken.from = 0;
+        taken.from_function = BR2_OUTSIDE;
     }
     builder->flow->verdicts[verdict] += edge->count;
     return verdict == BR2_BLOCK_KEPT ? add_edge(builder, &taken, err) : 0;

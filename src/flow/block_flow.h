@@ -20,7 +20,6 @@ enum br2_block_verdict {
     BR2_BLOCK_KEPT,
     BR2_BLOCK_RETURN,     /* the caller's blocks say it */
     BR2_BLOCK_RESUMES,    /* the kernel came back to a function's entry: not a call */
-    BR2_BLOCK_NO_NAME,    /* between code without a name and the outside */
     BR2_BLOCK_NO_ENTRY,   /* an indirect branch to where no function begins */
     BR2_BLOCK_NO_TARGET,  /* an indirect jump to what its function's tables do not hold */
     BR2_BLOCK_INNER_CALL, /* a call into its own function, not to its entry */
@@ -31,10 +30,11 @@ extern const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS];
 #define BR2_OUTSIDE UINT32_MAX
 
 struct br2_block_function {
-    uint64_t start;
-    uint32_t name;  /* string number; "" where the symbol table has none */
+    uint64_t start; /* of the section where the name is one */
+    uint32_t name;  /* string number; "" where there is none */
     uint32_t local; /* how manyth local symbol of its name, in the order of addresses; 0: global */
-    bool plt;       /* a stub; the name is that of what it leads to */
+    bool plt;       /* a stub; the name is that of what it leads to ... */
+    bool section;   /* ... or, where that has none, of the section that it is in */
 };
 
 /* Link-time addresses; 0 and BR2_OUTSIDE for what is outside the image or has no name. */

@@ -60,6 +60,9 @@ bool br2_image_has_symbol(const struct br2_image *image, const char *name);
 
 /* Whether the file has a section of this name. */
 bool br2_image_has_section(const struct br2_image *image, const char *name);
+/* The name and start of the executable section that contains `address`; NULL: none does. */
+const char *br2_image_section_at(const struct br2_image *image, uint64_t address,
+                                 uint64_t *ret_start);
 
 /* Executable segments, sorted by address. */
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret);

@@ -171,13 +171,10 @@ static const uint8_t *data_at(const struct br2_image *image, uint64_t address, s
     return NULL;
 }
 
-/* Whether an entry that is no place in the function may stand in its table: the function's end,
- * where the compiler saw that nothing gets, or a part of it that was split off. */
-static bool passes(const struct br2_image *image, const struct br2_code *code, uint64_t target)
+/* Whether `target` is in a part of the function that was split off, or the function is the part. */
+static bool is_in_other_part(const struct br2_image *image, const struct br2_code *code,
+                             uint64_t target)
 {
-    if (target == code->end) {
-        return true;
-    }
     const struct br2_code_range *own = br2_image_range_at(image, code->start);
     const struct br2_code_range *other = br2_image_range_at(image, target);
     if (own == NULL || other == NULL || own == other) {
@@ -199,12 +196,13 @@ static bool add_table(const struct br2_image *image, const struct br2_code *code
     const uint8_t *p = data_at(image, table, &left);
     for (uint64_t at = table; p != NULL && left >= size && at != end; at += size) {
         uint64_t target = size == 4 ? table + signed32(p) : br2_load_le64(p);
-        if (br2_code_find(code, target) != SIZE_MAX) {
-            if (!br2_addresses_add(ret, target)) {
-                return false;
-            }
-        } else if (!passes(image, code, target)) {
+        /* Where the compiler saw that nothing gets, the entry is the function's end. */
+        bool inside = br2_code_find(code, target) != SIZE_MAX;
+        if (!inside && target != code->end && !is_in_other_part(image, code, target)) {
             break;
+        }
+        if (target != code->end && !br2_addresses_add(ret, target)) {
+            return false;
         }
         p += size;
         left -= size;

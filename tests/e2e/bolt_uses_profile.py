@@ -79,17 +79,9 @@ def make_reference(recording, binary, output):
     return result.returncode == 0
 
 
-PLT_HEADER = "__BOLT_PSEUDO_.plt"
-
-
 def classify(key, reference):
     """Why a record is in one file only, or has another count."""
-    (source, target) = key
-    if PLT_HEADER in (source[0], target[0]) or (source[0].endswith("@PLT") and
-                                                target == ("[unknown]", 0)):
-        return "header of the PLT: [unknown] here"
-    if source[0].endswith("@PLT") and source[0] == target[0]:
-        return "first call through a lazy stub, to its second half: left out"
+    source, target = key
     if source == target:
         return "from an instruction to itself, which is no loop: left out"
     if (source, source) in reference:
