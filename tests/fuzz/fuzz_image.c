@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Any bytes as a program: segments, code ranges, instructions, debug information. */
+#include "fuzz.h"
+#include "image/code.h"
+#include "image/debug.h"
+
+/* A small file can describe a lot of code; so much of it is looked at. */
+#define RANGES_MAX      64
+#define RANGE_BYTES_MAX 4096
+
+static void look_at_range(const struct br2_image *image, struct br2_debug *debug,
+                          struct br2_decoder *decoder, const struct br2_code_range *range)
+{
+    fuzz_require(range->start < range->end, "a range is not empty");
+    struct br2_code code;
+    uint64_t end =
+        range->end - range->start > RANGE_BYTES_MAX ? range->start + RANGE_BYTES_MAX : range->end;
+    if (br2_code_decode(decoder, image, range->start, end, &code, NULL) == 0) {
+        uint64_t at = range->start;
+        for (size_t i = 0; i < code.count; i++) {
+            fuzz_require(code.insns[i].address == at, "instructions follow each other");
+            at += code.insns[i].size;
+        }
+        br2_code_done(&code);
+    }
+    const struct br2_debug_function *function = NULL;
+    if (debug != NULL && br2_debug_function_at(debug, range->start, &function, NULL) == 0 &&
+        function != NULL) {
+        for (size_t i = 1; i < function->location_count; i++) {
+            fuzz_require(function->locations[i - 1].end <= function->locations[i].start,
+                         "locations are sorted and disjoint");
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    int fd = fuzz_file(data, size, path);
+    struct br2_image *image;
+    if (br2_image_open(path, &image, NULL) == 0) {
+        struct br2_debug *debug = NULL;
+        struct br2_decoder *decoder;
+        if (br2_debug_open(image, NULL, NULL, &debug, NULL) != 0) {
+            debug = NULL;
+        }
+        if (br2_decoder_new(br2_image_machine(image), &decoder, NULL) == 0) {
+            const struct br2_code_range *ranges;
+            size_t count = br2_image_ranges(image, &ranges);
+            for (size_t i = 0; i < count && i < RANGES_MAX; i++) {
+                look_at_range(image, debug, decoder, &ranges[i]);
+            }
+            br2_decoder_free(decoder);
+        }
+        br2_debug_close(debug);
+        br2_image_close(image);
+    }
+    close(fd);
+    return 0;
+}
