@@ -48,21 +48,35 @@ static const uint8_t *section_around(Elf *elf, const void *at, size_t *ret_size)
     return NULL;
 }
 
-const uint8_t *br2_debug_bytes_around(Dwarf_Die *die, const void *at, size_t *ret_size)
+const uint8_t *br2_debug_bytes_around(struct br2_debug *debug, Dwarf_Die *die, const void *at,
+                                      size_t *ret_size)
 {
+    struct br2_debug_sections *sections = &debug->sections;
+    for (size_t i = 0; i < sizeof sections->found / sizeof sections->found[0]; i++) {
+        const struct br2_section_bytes *known = &sections->found[i];
+        uintptr_t start = (uintptr_t)known->bytes;
+        if (start != 0 && (uintptr_t)at >= start && (uintptr_t)at - start < known->size) {
+            *ret_size = known->size;
+            return known->bytes;
+        }
+    }
     *ret_size = 0;
     Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
-    return elf != NULL ? section_around(elf, at, ret_size) : NULL;
+    const uint8_t *bytes = elf != NULL ? section_around(elf, at, ret_size) : NULL;
+    if (bytes != NULL) {
+        sections->found[sections->next] = (struct br2_section_bytes){bytes, *ret_size};
+        sections->next = (sections->next + 1) % (sizeof sections->found / sizeof *sections->found);
+    }
+    return bytes;
 }
 
-static const uint8_t *abbreviation_section(Elf *elf, size_t *ret_size)
+static struct br2_section_bytes abbreviation_section(Elf *elf)
 {
     static const char *const names[] = {".debug_abbrev", ".zdebug_abbrev", ".debug_abbrev.dwo"};
     size_t strings;
     Elf_Scn *scn = NULL;
-    *ret_size = 0;
-    if (elf_getshdrstrndx(elf, &strings) != 0) {
-        return NULL;
+    if (elf == NULL || elf_getshdrstrndx(elf, &strings) != 0) {
+        return (struct br2_section_bytes){0};
     }
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
         GElf_Shdr header;
@@ -71,12 +85,23 @@ static const uint8_t *abbreviation_section(Elf *elf, size_t *ret_size)
         for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
             Elf_Data *data = strcmp(name, names[i]) == 0 ? elf_getdata(scn, NULL) : NULL;
             if (data != NULL && data->d_buf != NULL) {
-                *ret_size = data->d_size;
-                return data->d_buf;
+                return (struct br2_section_bytes){data->d_buf, data->d_size};
             }
         }
     }
-    return NULL;
+    return (struct br2_section_bytes){0};
+}
+
+/* Those of the file that `die` is in. */
+static struct br2_section_bytes abbreviations_of(struct br2_debug *debug, Dwarf_Die *die)
+{
+    struct br2_debug_sections *sections = &debug->sections;
+    Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+    if (sections->elf != elf) {
+        sections->elf = elf;
+        sections->abbreviations = abbreviation_section(elf);
+    }
+    return sections->abbreviations;
 }
 
 /* Passes one attribute of an abbreviation; false at the end of the list. */
@@ -373,7 +398,7 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
     struct check check = {.debug = debug};
     Dwarf_Die die = unit->body;
     size_t size;
-    const uint8_t *bytes = br2_debug_bytes_around(&die, die.addr, &size);
+    const uint8_t *bytes = br2_debug_bytes_around(debug, &die, die.addr, &size);
     Dwarf_Off inside = dwarf_cuoffset(&die);
     size_t die_at = bytes != NULL ? (size_t)((const uint8_t *)die.addr - bytes) : 0;
     if (bytes == NULL || inside > die_at) {
@@ -381,10 +406,9 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
     }
     size_t start = die_at - (size_t)inside;
     uint64_t offset;
-    size_t abbreviations_size;
-    const uint8_t *abbreviations =
-        abbreviation_section(dwarf_getelf(dwarf_cu_getdwarf(die.cu)), &abbreviations_size);
-    check.abbreviations = br2_cursor_make(abbreviations, abbreviations_size, debug->elf.big_endian);
+    struct br2_section_bytes abbreviations = abbreviations_of(debug, &die);
+    check.abbreviations =
+        br2_cursor_make(abbreviations.bytes, abbreviations.size, debug->elf.big_endian);
     bool sound = read_header(&check, bytes + start, size - start, &offset) &&
                  inside >= br2_cursor_offset(&check.c) &&
                  inside <= (size_t)(check.c.end - check.c.base) &&

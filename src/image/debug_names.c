@@ -5,18 +5,20 @@
 
 #include "image/debug_private.h"
 
-#define CHAIN_MAX 16 /* references followed; a cycle must end */
+#define CHAIN_MAX  16                  /* references followed; a cycle must end */
+#define STRING_MAX ((size_t)64 * 1024) /* many DIEs may refer to one long name */
 
 /* The end of an inline string (DW_FORM_string) is not checked by libdw. */
-static const char *checked_inline(Dwarf_Die *die, const char *text)
+static const char *checked_inline(struct br2_debug *debug, Dwarf_Die *die, const char *text)
 {
     size_t size;
-    const uint8_t *bytes = br2_debug_bytes_around(die, text, &size);
-    size_t at = bytes != NULL ? (size_t)((const uint8_t *)text - bytes) : 0;
-    return bytes != NULL && memchr(text, '\0', size - at) != NULL ? text : NULL;
+    const uint8_t *bytes = br2_debug_bytes_around(debug, die, text, &size);
+    size_t left = bytes != NULL ? size - (size_t)((const uint8_t *)text - bytes) : 0;
+    left = left < STRING_MAX ? left : STRING_MAX;
+    return left != 0 && memchr(text, '\0', left) != NULL ? text : NULL;
 }
 
-const char *br2_debug_string(Dwarf_Die *die, unsigned name)
+const char *br2_debug_string(struct br2_debug *debug, Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     if (dwarf_attr(die, name, &attribute) == NULL) {
@@ -24,9 +26,9 @@ const char *br2_debug_string(Dwarf_Die *die, unsigned name)
     }
     const char *text = dwarf_formstring(&attribute);
     if (text != NULL && dwarf_whatform(&attribute) == DW_FORM_string) {
-        return checked_inline(die, text);
+        return checked_inline(debug, die, text);
     }
-    return text;
+    return text != NULL && strnlen(text, STRING_MAX) < STRING_MAX ? text : NULL;
 }
 
 bool br2_debug_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
@@ -57,11 +59,11 @@ static bool follow(Dwarf_Die *die)
 }
 
 /* The first string of this name in the chain of references. */
-static const char *string_in_chain(const Dwarf_Die *die, unsigned name)
+static const char *string_in_chain(struct br2_debug *debug, const Dwarf_Die *die, unsigned name)
 {
     Dwarf_Die at = *die;
     for (int i = 0; i < CHAIN_MAX; i++) {
-        const char *text = br2_debug_string(&at, name);
+        const char *text = br2_debug_string(debug, &at, name);
         if (text != NULL) {
             return text;
         }
@@ -72,17 +74,17 @@ static const char *string_in_chain(const Dwarf_Die *die, unsigned name)
     return NULL;
 }
 
-static const char *linkage_name(const Dwarf_Die *die)
+static const char *linkage_name(struct br2_debug *debug, const Dwarf_Die *die)
 {
-    const char *name = string_in_chain(die, DW_AT_linkage_name);
-    return name != NULL ? name : string_in_chain(die, DW_AT_MIPS_linkage_name);
+    const char *name = string_in_chain(debug, die, DW_AT_linkage_name);
+    return name != NULL ? name : string_in_chain(debug, die, DW_AT_MIPS_linkage_name);
 }
 
-const char *br2_debug_name(Dwarf_Die *die)
+const char *br2_debug_name(struct br2_debug *debug, Dwarf_Die *die)
 {
-    const char *name = linkage_name(die);
+    const char *name = linkage_name(debug, die);
     if (name == NULL) {
-        name = string_in_chain(die, DW_AT_name);
+        name = string_in_chain(debug, die, DW_AT_name);
     }
     return name != NULL ? name : "";
 }
@@ -131,11 +133,11 @@ static const char *decl_file(const Dwarf_Die *die)
     return "";
 }
 
-void br2_debug_describe(Dwarf_Die *die, struct br2_scope *scope)
+void br2_debug_describe(struct br2_debug *debug, Dwarf_Die *die, struct br2_scope *scope)
 {
-    const char *plain = string_in_chain(die, DW_AT_name);
+    const char *plain = string_in_chain(debug, die, DW_AT_name);
     scope->plain_name = plain != NULL ? plain : "";
-    const char *linkage = linkage_name(die);
+    const char *linkage = linkage_name(debug, die);
     scope->name = linkage != NULL ? linkage : scope->plain_name;
     scope->decl_line = decl_line(die);
     scope->decl_file = decl_file(die);

@@ -12,14 +12,16 @@ static int check_file(const struct br2_debug *debug, struct br2pgo_error *err)
     const struct br2_build_id *wanted = br2_image_build_id(debug->image);
     br2_elf_build_id(&debug->elf, &id);
     bool other = id.size != 0 && wanted->size != 0 && !br2_build_id_equal(&id, wanted);
-    if (other || !br2_elf_same_layout(&debug->image->elf, &debug->elf)) {
+    bool same_layout;
+    int status = br2_elf_same_layout(&debug->image->elf, &debug->elf, &same_layout, err);
+    if (status == 0 && (other || !same_layout)) {
         br2_fail(err, BR2PGO_USELESS, "'%s' is the debug file of another build than '%s' (%s)",
                  debug->path, debug->image->path,
                  other ? "the build-ids differ" : "their sections have other addresses");
         br2_hint(err, "give the debug file made together with the program");
         return BR2PGO_USELESS;
     }
-    return 0;
+    return status;
 }
 
 /* libdw 0.188 takes it for granted that the last string of a string section ends in it. */
@@ -90,7 +92,7 @@ static int set_quality(struct br2_debug *debug, struct br2pgo_error *err)
     static const char marker[] = "__llvm_fs_discriminator__";
     quality->has_units = debug->unit_count > 0;
     quality->fs_discriminators =
-        br2_image_has_symbol(debug->image, marker) || br2_elf_has_symbol(&debug->elf, marker);
+        br2_elf_has_symbol(&debug->image->elf, marker) || br2_elf_has_symbol(&debug->elf, marker);
     for (size_t i = 0; i < debug->unit_count && !quality->has_line_table; i++) {
         const struct br2_line_table *lines;
         if (!debug->units[i].has_code) {
@@ -233,7 +235,7 @@ int br2_debug_each_name(struct br2_debug *debug, int (*sink)(void *user, const c
         struct br2_unit *unit = &debug->units[i];
         int status = unit->has_code ? br2_debug_load_unit(debug, unit, err) : 0;
         for (size_t k = 0; status == 0 && k < unit->function_count; k++) {
-            const char *name = br2_debug_name(&unit->functions[k].die);
+            const char *name = br2_debug_name(debug, &unit->functions[k].die);
             status = name[0] != '\0' ? sink(user, name) : 0;
         }
         if (status != 0) {

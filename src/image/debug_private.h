@@ -104,6 +104,18 @@ struct br2_shared_lines {
     struct br2_line_table table;
 };
 
+/* The sections last looked for, so that not every question goes through all of a file. Questions
+ * alternate between .debug_info and .debug_types of a file and of a split one at most. */
+struct br2_debug_sections {
+    struct br2_section_bytes {
+        const uint8_t *bytes;
+        size_t size;
+    } found[4];
+    size_t next; /* entry to replace */
+    Elf *elf;    /* whose abbreviations follow */
+    struct br2_section_bytes abbreviations;
+};
+
 struct br2_debug {
     const struct br2_image *image;
     char *path;
@@ -116,6 +128,7 @@ struct br2_debug {
     struct br2_line_section line_section;
     struct br2_shared_lines *lines; /* owned; sorted by offset, each offset once */
     size_t line_count;
+    struct br2_debug_sections sections;
     size_t broken_units;
     size_t budget; /* steps left, so that a small hostile file cannot make much work */
     struct br2_debug_quality quality;
@@ -150,7 +163,8 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
 
 /* The bytes of the section (of the file that `die` is in) that `at` points into; NULL: into none.
  */
-const uint8_t *br2_debug_bytes_around(Dwarf_Die *die, const void *at, size_t *ret_size);
+const uint8_t *br2_debug_bytes_around(struct br2_debug *debug, Dwarf_Die *die, const void *at,
+                                      size_t *ret_size);
 
 /* Builds the scopes and locations of a function. 1 when its DIEs are broken; BR2PGO_NO_MEMORY. */
 int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *die,
@@ -158,10 +172,10 @@ int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *d
 void br2_debug_function_free(struct br2_debug_function *function);
 
 /* Attributes, also through DW_AT_abstract_origin and DW_AT_specification. */
-void br2_debug_describe(Dwarf_Die *die, struct br2_scope *scope);
-const char *br2_debug_name(Dwarf_Die *die);
+void br2_debug_describe(struct br2_debug *debug, Dwarf_Die *die, struct br2_scope *scope);
+const char *br2_debug_name(struct br2_debug *debug, Dwarf_Die *die);
 /* A string attribute whose end was checked; NULL when there is none. */
-const char *br2_debug_string(Dwarf_Die *die, unsigned name);
+const char *br2_debug_string(struct br2_debug *debug, Dwarf_Die *die, unsigned name);
 bool br2_debug_number(Dwarf_Die *die, unsigned name, uint64_t *ret);
 
 #endif

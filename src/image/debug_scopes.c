@@ -58,7 +58,7 @@ static bool add_scope(struct builder *b, Dwarf_Die *die, uint32_t parent, uint32
     *ret = (uint32_t)function->scope_count;
     struct br2_scope *scope = &function->scopes[function->scope_count++];
     *scope = (struct br2_scope){.parent = parent};
-    br2_debug_describe(die, scope);
+    br2_debug_describe(b->debug, die, scope);
     if (parent == BR2_NO_SCOPE) {
         return true;
     }

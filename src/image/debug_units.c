@@ -55,7 +55,7 @@ static int add_unit(struct br2_debug *debug, const Dwarf_Die *die, bool skeleton
     }
     struct br2_unit *unit = &debug->units[debug->unit_count];
     *unit = (struct br2_unit){.die = *die, .body = *die, .producer = "", .skeleton = skeleton};
-    const char *producer = br2_debug_string(&unit->die, DW_AT_producer);
+    const char *producer = br2_debug_string(debug, &unit->die, DW_AT_producer);
     unit->producer = producer != NULL ? producer : "";
     uint64_t language;
     if (br2_debug_number(&unit->die, DW_AT_language, &language)) {

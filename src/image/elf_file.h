@@ -46,6 +46,10 @@ struct br2_elf {
     size_t buffer_capacity;
 };
 
+/* Longer names than compilers make: many symbols that each point into one long string must not make
+ * work. */
+#define BR2_ELF_NAME_MAX ((size_t)64 * 1024)
+
 /* A symbol table and its strings, checked for size only. */
 struct br2_elf_symbols {
     Elf_Data *data;
@@ -81,21 +85,40 @@ void br2_elf_build_id(const struct br2_elf *elf, struct br2_build_id *ret);
  * --only-keep-debug`). */
 bool br2_elf_has_debug_info(const struct br2_elf *elf);
 bool br2_elf_is_debug_file(const struct br2_elf *elf);
-/* Whether all executable sections that both have by name are at the same addresses. */
-bool br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b);
+/* Whether all executable sections that both have by name are at the same addresses.
+ * BR2PGO_NO_MEMORY. */
+int br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b, bool *ret,
+                        struct br2pgo_error *err);
 
 /* The symbol table of type `type` (SHT_SYMTAB or SHT_DYNSYM); false when there is none. */
 bool br2_elf_symbols(const struct br2_elf *elf, uint32_t type, struct br2_elf_symbols *ret);
 /* The same from one section. */
 bool br2_elf_symbols_of(const struct br2_elf *elf, const struct br2_elf_section *section,
                         struct br2_elf_symbols *ret);
-/* Symbol `index` and its name ("" when broken); false when there is no such symbol. */
+/* Symbol `index` and its name ("" when broken or longer than BR2_ELF_NAME_MAX); false when there is
+ * no such symbol. */
 bool br2_elf_symbol(const struct br2_elf_symbols *symbols, size_t index, GElf_Sym *ret,
                     const char **ret_name);
 /* Link-time address of a defined symbol. */
 bool br2_elf_symbol_address(const struct br2_elf *elf, const GElf_Sym *symbol, uint64_t *ret);
-/* Whether a defined symbol of any type has this name. */
+/* Whether a defined symbol of any type has this name: for one question. */
 bool br2_elf_has_symbol(const struct br2_elf *elf, const char *name);
+
+/* The same for many: an index of the names, which the ELF file owns. Zero-initialise. */
+struct br2_elf_names {
+    struct br2_elf_name {
+        const char *text;
+        size_t length;
+    } * items; /* owned; sorted */
+    size_t count;
+    size_t capacity;
+    bool ready;
+};
+/* BR2PGO_NO_MEMORY. */
+int br2_elf_names_read(const struct br2_elf *elf, struct br2_elf_names *names,
+                       struct br2pgo_error *err);
+bool br2_elf_names_have(const struct br2_elf_names *names, const char *text);
+void br2_elf_names_done(struct br2_elf_names *names);
 
 /* Called by br2_elf_open. */
 int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_error *err);

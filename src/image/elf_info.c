@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What an ELF file says about itself: build-id, symbols, whether it holds debug information. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -113,18 +114,53 @@ bool br2_elf_is_debug_file(const struct br2_elf *elf)
     return empty;
 }
 
-bool br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b)
+/* By name; of those with one name the first in the file first. */
+static int by_name(const void *a, const void *b)
 {
-    for (size_t i = 1; i < a->section_count; i++) {
-        if (!is_code(&a->sections[i]) || a->sections[i].name[0] == '\0') {
-            continue;
-        }
-        const struct br2_elf_section *other = br2_elf_section(b, a->sections[i].name);
-        if (other != NULL && is_code(other) && other->address != a->sections[i].address) {
-            return false;
+    const struct br2_elf_section *x = *(const struct br2_elf_section *const *)a;
+    const struct br2_elf_section *y = *(const struct br2_elf_section *const *)b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+/* All sections with a name but the null section, sorted; NULL when memory runs out. */
+static const struct br2_elf_section **sort_sections(const struct br2_elf *elf, size_t *ret_count)
+{
+    const struct br2_elf_section **sorted = br2_calloc(elf->section_count + 1, sizeof *sorted);
+    *ret_count = 0;
+    if (sorted == NULL) {
+        return NULL;
+    }
+    for (size_t i = 1; i < elf->section_count; i++) {
+        if (elf->sections[i].name[0] != '\0') {
+            sorted[(*ret_count)++] = &elf->sections[i];
         }
     }
-    return true;
+    qsort(sorted, *ret_count, sizeof *sorted, by_name);
+    return sorted;
+}
+
+int br2_elf_same_layout(const struct br2_elf *a, const struct br2_elf *b, bool *ret,
+                        struct br2pgo_error *err)
+{
+    size_t a_count;
+    size_t b_count;
+    const struct br2_elf_section **in_a = sort_sections(a, &a_count);
+    const struct br2_elf_section **in_b = sort_sections(b, &b_count);
+    bool good = in_a != NULL && in_b != NULL;
+    *ret = good;
+    for (size_t i = 0, k = 0; good && i < a_count && *ret; i++) {
+        while (k < b_count && strcmp(in_b[k]->name, in_a[i]->name) < 0) {
+            k++;
+        }
+        if (k < b_count && strcmp(in_b[k]->name, in_a[i]->name) == 0 && is_code(in_a[i]) &&
+            is_code(in_b[k])) {
+            *ret = in_b[k]->address == in_a[i]->address;
+        }
+    }
+    br2_free(in_a);
+    br2_free(in_b);
+    return good ? 0 : br2_fail_memory(err);
 }
 
 bool br2_elf_symbols_of(const struct br2_elf *elf, const struct br2_elf_section *section,
@@ -167,8 +203,9 @@ bool br2_elf_symbol(const struct br2_elf_symbols *symbols, size_t index, GElf_Sy
     }
     const char *name = "";
     if (ret->st_name < symbols->strings_size) {
+        size_t left = symbols->strings_size - ret->st_name;
         name = symbols->strings + ret->st_name;
-        if (memchr(name, '\0', symbols->strings_size - ret->st_name) == NULL) {
+        if (memchr(name, '\0', left < BR2_ELF_NAME_MAX ? left : BR2_ELF_NAME_MAX) == NULL) {
             name = "";
         }
     }

@@ -142,18 +142,35 @@ static int read_segments(struct br2_image *image, struct br2pgo_error *err)
     return status;
 }
 
-/* The part of [start, end) that has bytes in the segment that contains `start`. */
-static bool clip_to_segment(const struct br2_image *image, struct br2_text_area *area)
+/* The segment that has the byte at `address`, or NULL. They do not overlap in any file that a
+ * loader takes; in others the last that starts at or before the address counts. */
+static const struct br2_segment *segment_at(const struct br2_image *image, uint64_t address)
 {
-    for (size_t i = 0; i < image->segment_count; i++) {
-        const struct br2_segment *segment = &image->segments[i];
-        uint64_t end = segment->address + segment->file_size;
-        if (area->start >= segment->address && area->start < end) {
-            area->end = area->end < end ? area->end : end;
-            return area->end > area->start;
+    size_t low = 0;
+    size_t high = image->segment_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->segments[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return false;
+    const struct br2_segment *segment = low > 0 ? &image->segments[low - 1] : NULL;
+    bool inside = segment != NULL && address - segment->address < segment->file_size;
+    return inside ? segment : NULL;
+}
+
+/* Cuts an area where the bytes of the segment that it starts in end; false: it starts in none. */
+static bool clip_to_segment(const struct br2_image *image, struct br2_text_area *area)
+{
+    const struct br2_segment *segment = segment_at(image, area->start);
+    if (segment == NULL) {
+        return false;
+    }
+    uint64_t end = segment->address + segment->file_size;
+    area->end = area->end < end ? area->end : end;
+    return area->end > area->start;
 }
 
 static int by_start(const void *a, const void *b)
@@ -275,6 +292,7 @@ void br2_image_close(struct br2_image *image)
     br2_arena_done(&image->names);
     if (image->lookup != NULL) {
         br2_free(image->lookup->path);
+        br2_elf_names_done(&image->lookup->names);
     }
     br2_free(image->lookup);
     br2_free(image->path);
@@ -298,7 +316,11 @@ enum br2_machine br2_image_machine(const struct br2_image *image)
 
 bool br2_image_has_symbol(const struct br2_image *image, const char *name)
 {
-    return br2_elf_has_symbol(&image->elf, name);
+    struct br2_elf_names *names = &image->lookup->names;
+    if (!names->ready && br2_elf_names_read(&image->elf, names, NULL) != 0) {
+        return br2_elf_has_symbol(&image->elf, name); /* takes no memory, but longer */
+    }
+    return br2_elf_names_have(names, name);
 }
 
 bool br2_image_has_section(const struct br2_image *image, const char *name)
@@ -329,15 +351,13 @@ size_t br2_image_segments(const struct br2_image *image, const struct br2_segmen
 const uint8_t *br2_image_code(const struct br2_image *image, uint64_t address, size_t *ret_size)
 {
     *ret_size = 0;
-    for (size_t i = 0; i < image->segment_count; i++) {
-        const struct br2_segment *segment = &image->segments[i];
-        if (address >= segment->address && address - segment->address < segment->file_size) {
-            uint64_t offset = address - segment->address;
-            *ret_size = (size_t)(segment->file_size - offset);
-            return image->elf.bytes + segment->file_offset + offset;
-        }
+    const struct br2_segment *segment = segment_at(image, address);
+    if (segment == NULL) {
+        return NULL;
     }
-    return NULL;
+    uint64_t offset = address - segment->address;
+    *ret_size = (size_t)(segment->file_size - offset);
+    return image->elf.bytes + segment->file_offset + offset;
 }
 
 const struct br2_text_area *br2_image_area_at(const struct br2_image *image, uint64_t address)

@@ -55,7 +55,7 @@ void br2_image_close(struct br2_image *image);
 const char *br2_image_path(const struct br2_image *image);
 const struct br2_build_id *br2_image_build_id(const struct br2_image *image);
 enum br2_machine br2_image_machine(const struct br2_image *image);
-/* Whether a defined symbol (of any type) has this name. */
+/* Whether a defined symbol (of any type) has this name. The first question makes an index. */
 bool br2_image_has_symbol(const struct br2_image *image, const char *name);
 
 /* Whether the file has a section of this name. */

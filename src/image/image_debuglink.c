@@ -60,6 +60,7 @@ static bool matches(const struct br2_image *image, const char *path, const struc
 {
     struct br2_elf elf;
     bool good = false;
+    bool same_layout;
     if (br2_elf_open(&elf, path, BR2_ELF_HEADERS, NULL) == 0 && br2_elf_has_debug_info(&elf)) {
         struct br2_build_id id;
         br2_elf_build_id(&elf, &id);
@@ -68,7 +69,8 @@ static bool matches(const struct br2_image *image, const char *path, const struc
         } else {
             good = link != NULL && crc32_of(elf.bytes, elf.size) == link->crc;
         }
-        good = good && br2_elf_same_layout(&image->elf, &elf);
+        good =
+            good && br2_elf_same_layout(&image->elf, &elf, &same_layout, NULL) == 0 && same_layout;
     }
     br2_elf_close(&elf);
     return good;

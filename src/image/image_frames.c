@@ -7,6 +7,9 @@
 #include "base/cursor.h"
 #include "image/image_private.h"
 
+#define AUGMENTATION_MAX 16 /* letters; there are seven */
+#define LEB_MAX          10 /* bytes of 64 bits */
+
 #define ENCODING_OMIT    0xff
 #define ENCODING_PCREL   0x10
 #define ENCODING_APPLIED 0x70 /* how the value is meant; 0 = absolute */
@@ -35,6 +38,29 @@ static bool enter(const struct frames *f, struct br2_cursor *c, size_t *ret_end)
     return *ret_end <= f->size;
 }
 
+/* An unsigned LEB128 number, not padded beyond what it may need. */
+static uint64_t read_uleb(struct br2_cursor *c)
+{
+    struct br2_cursor limited = *c;
+    if (br2_cursor_left(c) > LEB_MAX) {
+        limited.end = c->at + LEB_MAX;
+    }
+    uint64_t value = br2_cursor_uleb(&limited);
+    c->at = limited.at;
+    c->failed = c->failed || limited.failed;
+    return value;
+}
+
+static void skip_leb(struct br2_cursor *c)
+{
+    for (int i = 0; (br2_cursor_u8(c) & 0x80) != 0; i++) {
+        c->failed = c->failed || i == LEB_MAX;
+        if (c->failed) {
+            return;
+        }
+    }
+}
+
 static uint64_t read_value(struct br2_cursor *c, uint8_t format)
 {
     switch (format) {
@@ -43,7 +69,7 @@ static uint64_t read_value(struct br2_cursor *c, uint8_t format)
     case 0xc: /* sdata8 */
         return br2_cursor_u64(c);
     case 0x1: /* uleb128 */
-        return br2_cursor_uleb(c);
+        return read_uleb(c);
     case 0x2: /* udata2 */
         return br2_cursor_u16(c);
     case 0x3: /* udata4 */
@@ -65,7 +91,7 @@ static bool read_augmentation(struct br2_cursor *c, const char *augmentation, ui
     if (augmentation[0] != 'z') {
         return augmentation[0] == '\0';
     }
-    br2_cursor_uleb(c);
+    skip_leb(c);
     for (const char *p = augmentation + 1; *p != '\0' && !c->failed; p++) {
         if (*p == 'R') {
             *ret = br2_cursor_u8(c);
@@ -81,10 +107,18 @@ static bool read_augmentation(struct br2_cursor *c, const char *augmentation, ui
     return !c->failed && *ret != ENCODING_OMIT;
 }
 
-static void skip_leb(struct br2_cursor *c)
+/* Many FDEs may refer to two CIEs in turn, so what is read of one has a limit. */
+static const char *augmentation_of(struct br2_cursor *c)
 {
-    while ((br2_cursor_u8(c) & 0x80) != 0) {
+    size_t left = br2_cursor_left(c);
+    const uint8_t *text = c->at;
+    const uint8_t *end = memchr(text, '\0', left < AUGMENTATION_MAX ? left : AUGMENTATION_MAX);
+    if (end == NULL) {
+        c->failed = true;
+        return "";
     }
+    c->at = end + 1;
+    return (const char *)text;
 }
 
 static bool read_cie(struct frames *f, size_t offset)
@@ -102,8 +136,7 @@ static bool read_cie(struct frames *f, size_t offset)
         return false;
     }
     uint8_t version = br2_cursor_u8(&c);
-    size_t length;
-    const char *augmentation = br2_cursor_string(&c, &length);
+    const char *augmentation = augmentation_of(&c);
     skip_leb(&c); /* code alignment */
     skip_leb(&c); /* data alignment */
     if (version == 1) {
@@ -111,7 +144,7 @@ static bool read_cie(struct frames *f, size_t offset)
     } else {
         skip_leb(&c);
     }
-    if (c.failed || augmentation == NULL || !read_augmentation(&c, augmentation, &f->encoding)) {
+    if (c.failed || !read_augmentation(&c, augmentation, &f->encoding)) {
         return false;
     }
     f->cie = offset;

@@ -14,6 +14,7 @@ struct br2_text_area { /* an executable section, or a segment of a file without 
 /* Found on demand, so not part of what is immutable. */
 struct br2_debug_lookup {
     char *path; /* owned */
+    struct br2_elf_names names;
 };
 
 struct br2_image {

@@ -106,7 +106,7 @@ static int by_start_then_name(const void *a, const void *b)
     if (x->length != y->length) {
         return x->length < y->length ? -1 : 1;
     }
-    return strcmp(x->name, y->name);
+    return x->name == y->name ? 0 : strcmp(x->name, y->name);
 }
 
 /* Makes one of all aliases: the first one's name, the largest size. Those without a size go to the
