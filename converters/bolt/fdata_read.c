@@ -66,13 +66,13 @@ static int take_name(struct reader *r, uint32_t *ret)
         }
         br2_buf_u8(&r->name, (uint8_t)*r->at++);
     }
+    if (r->name.failed) {
+        return br2_fail_memory(r->err);
+    }
     if (r->name.size == 0) {
         return corrupt(r, "expected a name");
     }
     skip_spaces(r);
-    if (r->name.failed) {
-        return br2_fail_memory(r->err);
-    }
     *ret = br2_strings_add(&r->fdata->names, (const char *)r->name.bytes, r->name.size);
     return *ret != BR2_NO_STRING ? 0 : br2_fail_memory(r->err);
 }

@@ -14,7 +14,8 @@
 #include "base/mem.h"
 #include "tests/unit/lib/fixture.h"
 
-static const char *const outputs[] = {"m.textprof", "m.prof", "m.edges.csv", "m.edges.json"};
+static const char *const outputs[] = {"m.textprof", "m.prof", "m.edges.csv", "m.edges.json",
+                                      "m.fdata"};
 #define OUTPUT_COUNT (sizeof outputs / sizeof *outputs)
 
 static struct br2pgo_error error;
@@ -94,8 +95,8 @@ static void check_conversion(const char *recording, const char *event)
         good[i] = fixture_load(outputs[i], &sizes[i]);
     }
     char text[] = "old";
-    char *old[OUTPUT_COUNT] = {text, text, text, text};
-    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3};
+    char *old[OUTPUT_COUNT] = {text, text, text, text, text};
+    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3, 3};
     assert_in_range(count, 200, 20000);
     set_old_outputs();
     for (size_t i = 1; i <= count; i++) {
