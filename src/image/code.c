@@ -15,11 +15,6 @@ struct br2_decoder {
 int br2_decoder_new(enum br2_machine machine, struct br2_decoder **ret, struct br2pgo_error *err)
 {
     *ret = NULL;
-    if (machine == BR2_MACHINE_OTHER) {
-        br2_fail(err, BR2PGO_UNSUPPORTED, "the image's machine code cannot be decoded");
-        br2_hint(err, "only x86-64 and little-endian AArch64 code is");
-        return BR2PGO_UNSUPPORTED;
-    }
     struct br2_decoder *decoder = br2_calloc(1, sizeof *decoder);
     if (decoder == NULL) {
         return br2_fail_memory(err);

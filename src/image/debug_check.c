@@ -368,7 +368,7 @@ static bool read_header(struct check *check, const uint8_t *bytes, size_t size,
                         uint64_t *ret_abbreviations)
 {
     struct br2_cursor *c = &check->c;
-    *c = br2_cursor_make(bytes, size, check->debug->elf.big_endian);
+    *c = br2_cursor_make(bytes, size, false);
     uint64_t length = br2_cursor_u32(c);
     check->offset_size = 4;
     if (length == UINT32_MAX) {
@@ -407,8 +407,7 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
     size_t start = die_at - (size_t)inside;
     uint64_t offset;
     struct br2_section_bytes abbreviations = abbreviations_of(debug, &die);
-    check.abbreviations =
-        br2_cursor_make(abbreviations.bytes, abbreviations.size, debug->elf.big_endian);
+    check.abbreviations = br2_cursor_make(abbreviations.bytes, abbreviations.size, false);
     bool sound = read_header(&check, bytes + start, size - start, &offset) &&
                  inside >= br2_cursor_offset(&check.c) &&
                  inside <= (size_t)(check.c.end - check.c.base) &&

@@ -53,11 +53,10 @@ static uint64_t read_offset(struct br2_cursor *c, bool wide)
 
 /* Reads the header and leaves the cursor on exactly the program. The tables of folders and files in
  * between are skipped. */
-static bool read_header(struct program *p, const uint8_t *section, size_t size, uint64_t offset,
-                        bool big_endian)
+static bool read_header(struct program *p, const uint8_t *section, size_t size, uint64_t offset)
 {
     struct br2_cursor *c = &p->c;
-    *c = br2_cursor_make(section, size, big_endian);
+    *c = br2_cursor_make(section, size, false);
     if (offset >= size) {
         return false;
     }
@@ -288,8 +287,7 @@ int br2_line_table_read(struct br2_line_table *table, const struct br2_image *im
 {
     struct program p = {0};
     size_t steps = section->steps;
-    bool broken = section->bytes == NULL ||
-                  !read_header(&p, section->bytes, section->size, offset, image->elf.big_endian);
+    bool broken = section->bytes == NULL || !read_header(&p, section->bytes, section->size, offset);
     if (!broken && !run(&p, table, image, &steps)) {
         br2_line_table_done(table);
         return br2_fail_memory(err);

@@ -134,10 +134,14 @@ static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err
         br2_hint(err, "only 64-bit programs can be handled");
         return BR2PGO_UNSUPPORTED;
     }
+    if (elf->bytes[EI_DATA] != ELFDATA2LSB) {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is an ELF file of a big-endian machine", path);
+        br2_hint(err, "only code of x86-64 and little-endian AArch64 can be decoded");
+        return BR2PGO_UNSUPPORTED;
+    }
     if (gelf_getehdr(elf->elf, &elf->header) == NULL) {
         return corrupt(path, "cannot read the ELF header", err);
     }
-    elf->big_endian = elf->header.e_ident[EI_DATA] == ELFDATA2MSB;
     return 0;
 }
 

@@ -33,7 +33,6 @@ struct br2_elf {
     size_t size;
     Elf *elf;
     GElf_Ehdr header;
-    bool big_endian;
     struct br2_elf_section *sections; /* owned; [0] is the null section */
     size_t section_count;
     struct br2_arena names; /* of sections */
@@ -67,8 +66,8 @@ enum br2_elf_use {
 };
 
 /*
- * Opens `path`. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit); BR2PGO_CORRUPT;
- * BR2PGO_NO_MEMORY. Free with br2_elf_close, also after a failure.
+ * Opens `path`. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit, big-endian);
+ * BR2PGO_CORRUPT; BR2PGO_NO_MEMORY. Free with br2_elf_close, also after a failure.
  */
 int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
                  struct br2pgo_error *err);

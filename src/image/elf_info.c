@@ -12,10 +12,10 @@ static size_t padded(size_t size, size_t alignment)
     return (size + alignment - 1) & ~(alignment - 1);
 }
 
-static bool build_id_in_notes(const uint8_t *bytes, size_t size, size_t alignment, bool big_endian,
+static bool build_id_in_notes(const uint8_t *bytes, size_t size, size_t alignment,
                               struct br2_build_id *ret)
 {
-    struct br2_cursor c = br2_cursor_make(bytes, size, big_endian);
+    struct br2_cursor c = br2_cursor_make(bytes, size, false);
     while (br2_cursor_left(&c) >= 12) {
         uint32_t name_size = br2_cursor_u32(&c);
         uint32_t desc_size = br2_cursor_u32(&c);
@@ -56,7 +56,7 @@ static bool build_id_in_segments(const struct br2_elf *elf, struct br2_build_id 
             continue;
         }
         if (build_id_in_notes(elf->bytes + header.p_offset, header.p_filesz,
-                              header.p_align == 8 ? 8 : 4, elf->big_endian, ret)) {
+                              header.p_align == 8 ? 8 : 4, ret)) {
             return true;
         }
     }
@@ -75,8 +75,7 @@ void br2_elf_build_id(const struct br2_elf *elf, struct br2_build_id *ret)
         }
         GElf_Shdr header;
         bool eight = gelf_getshdr(section->scn, &header) != NULL && header.sh_addralign == 8;
-        if (build_id_in_notes(elf->bytes + section->offset, section->size, eight ? 8 : 4,
-                              elf->big_endian, ret)) {
+        if (build_id_in_notes(elf->bytes + section->offset, section->size, eight ? 8 : 4, ret)) {
             return;
         }
     }

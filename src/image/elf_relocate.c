@@ -189,8 +189,7 @@ static int by_value(const void *a, const void *b)
 
 int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_error *err)
 {
-    bool known = elf->header.e_machine == EM_X86_64 || elf->header.e_machine == EM_AARCH64;
-    if (!known || elf->big_endian) {
+    if (elf->header.e_machine != EM_X86_64 && elf->header.e_machine != EM_AARCH64) {
         return 0;
     }
     for (size_t i = 1; i < elf->section_count; i++) {

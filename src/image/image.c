@@ -226,18 +226,20 @@ static int read_areas(struct br2_image *image, struct br2pgo_error *err)
     return 0;
 }
 
-static enum br2_machine machine_of(const struct br2_elf *elf)
+static int read_machine(struct br2_image *image, struct br2pgo_error *err)
 {
-    if (elf->big_endian) {
-        return BR2_MACHINE_OTHER;
-    }
-    switch (elf->header.e_machine) {
+    switch (image->elf.header.e_machine) {
     case EM_X86_64:
-        return BR2_MACHINE_X86_64;
+        image->machine = BR2_MACHINE_X86_64;
+        return 0;
     case EM_AARCH64:
-        return BR2_MACHINE_AARCH64;
+        image->machine = BR2_MACHINE_AARCH64;
+        return 0;
     default:
-        return BR2_MACHINE_OTHER;
+        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is code of another machine (ELF machine %u)",
+                 image->path, image->elf.header.e_machine);
+        br2_hint(err, "only code of x86-64 and little-endian AArch64 can be decoded");
+        return BR2PGO_UNSUPPORTED;
     }
 }
 
@@ -252,9 +254,11 @@ static int open_image(struct br2_image *image, const char *path, struct br2pgo_e
     if (status != 0) {
         return status;
     }
-    image->machine = machine_of(&image->elf);
     br2_elf_build_id(&image->elf, &image->build_id);
-    status = read_segments(image, err);
+    status = read_machine(image, err);
+    if (status == 0) {
+        status = read_segments(image, err);
+    }
     if (status == 0) {
         status = read_areas(image, err);
     }

@@ -12,7 +12,6 @@
 #include "base/err.h"
 
 enum br2_machine {
-    BR2_MACHINE_OTHER,
     BR2_MACHINE_X86_64,
     BR2_MACHINE_AARCH64,
 };
@@ -46,8 +45,8 @@ struct br2_code_range {
 struct br2_image;
 
 /*
- * Opens the ELF file at `path`. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit, no
- * executable code, another machine is NOT an error); BR2PGO_CORRUPT; BR2PGO_NO_MEMORY.
+ * Opens the ELF file at `path`. Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED (not ELF, 32-bit,
+ * another machine, no executable code); BR2PGO_CORRUPT; BR2PGO_NO_MEMORY.
  */
 int br2_image_open(const char *path, struct br2_image **ret, struct br2pgo_error *err);
 void br2_image_close(struct br2_image *image);

@@ -41,7 +41,7 @@ static bool read_link(const struct br2_image *image, struct link *ret)
     if (bytes == NULL) {
         return true;
     }
-    struct br2_cursor c = br2_cursor_make(bytes, size, image->elf.big_endian);
+    struct br2_cursor c = br2_cursor_make(bytes, size, false);
     size_t length;
     const char *name = br2_cursor_string(&c, &length);
     br2_cursor_skip(&c, (4 - br2_cursor_offset(&c) % 4) % 4);

@@ -19,7 +19,6 @@ struct frames {
     const uint8_t *bytes;
     size_t size;
     uint64_t address;
-    bool big_endian;
     size_t cie; /* offset of the last CIE read, SIZE_MAX: none */
     uint8_t encoding;
 };
@@ -129,7 +128,7 @@ static bool read_cie(struct frames *f, size_t offset)
     if (offset >= f->size) {
         return false;
     }
-    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, false);
     size_t end;
     br2_cursor_skip(&c, offset);
     if (!enter(f, &c, &end) || br2_cursor_u32(&c) != 0) {
@@ -202,7 +201,7 @@ static void sort_ranges(struct br2_range_list *list)
 static int read_entries(const struct br2_image *image, struct frames *f, struct br2_range_list *ret,
                         struct br2pgo_error *err)
 {
-    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+    struct br2_cursor c = br2_cursor_make(f->bytes, f->size, false);
     size_t end;
     while (enter(f, &c, &end)) {
         size_t id_offset = br2_cursor_offset(&c);
@@ -214,7 +213,7 @@ static int read_entries(const struct br2_image *image, struct frames *f, struct 
                 return br2_fail_memory(err);
             }
         }
-        c = br2_cursor_make(f->bytes, f->size, f->big_endian);
+        c = br2_cursor_make(f->bytes, f->size, false);
         br2_cursor_skip(&c, end);
     }
     return 0;
@@ -224,7 +223,7 @@ int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
                           struct br2pgo_error *err)
 {
     const struct br2_elf_section *section = br2_elf_section(&image->elf, ".eh_frame");
-    struct frames f = {.cie = SIZE_MAX, .big_endian = image->elf.big_endian};
+    struct frames f = {.cie = SIZE_MAX};
     f.bytes = br2_elf_section_bytes(section, &f.size);
     if (f.bytes == NULL) {
         return 0;

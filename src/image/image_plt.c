@@ -265,7 +265,7 @@ int br2_image_read_plt(struct br2_image *image, struct br2_range_list *ret,
 {
     static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
     struct plt plt = {.image = image};
-    if (image->machine == BR2_MACHINE_OTHER || image->elf.header.e_type == ET_REL) {
+    if (image->elf.header.e_type == ET_REL) {
         return 0;
     }
     int status = read_slots(&image->elf, &plt.slots, err);

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     if (status == 0 && with_debug) {
         status = br2_debug_open(d.image, debug_path, NULL, &d.debug, &d.err);
     }
-    if (status == 0 && br2_image_machine(d.image) != BR2_MACHINE_OTHER) {
+    if (status == 0) {
         status = br2_decoder_new(br2_image_machine(d.image), &d.decoder, &d.err);
     }
     if (status == 0) {

@@ -93,13 +93,13 @@ static void test_dynamic_symbols(void **state)
 static void test_segments_and_code(void **state)
 {
     (void)state;
-    struct eb eb = eb_new(ET_EXEC, EM_RISCV);
+    struct eb eb = eb_new(ET_EXEC, EM_X86_64);
     uint8_t bytes[3] = {7, 8, 9};
     eb_text(&eb, ".text", 0x5000, nops, 0x100);
     eb_text(&eb, ".early", 0x2000, bytes, sizeof bytes);
     struct br2_image *image = open_built(&eb);
     const struct br2_segment *segments;
-    assert_int_equal(br2_image_machine(image), BR2_MACHINE_OTHER);
+    assert_int_equal(br2_image_machine(image), BR2_MACHINE_X86_64);
     assert_int_equal(br2_image_segments(image, &segments), 2);
     assert_int_equal(segments[0].address, 0x2000);
     assert_int_equal(segments[1].address, 0x5000);
@@ -287,6 +287,9 @@ static void test_refused(void **state)
     struct eb eb = eb_new(ET_DYN, EM_X86_64);
     eb_add(&eb, ".data", SHT_PROGBITS, SHF_ALLOC, 0x9000, nops, 16);
     check_refused(&eb, BR2PGO_UNSUPPORTED, "no executable code");
+    eb = eb_new(ET_DYN, EM_RISCV);
+    eb_text(&eb, ".text", 0x1000, nops, 16);
+    check_refused(&eb, BR2PGO_UNSUPPORTED, "another machine (ELF machine 243)");
     eb = eb_new(ET_DYN, EM_X86_64);
     eb_text(&eb, ".text", UINT64_MAX - 4, nops, 16);
     struct br2_buf file = {0};
@@ -302,11 +305,17 @@ static void test_refused(void **state)
     memcpy(file.bytes + sizeof(Elf64_Ehdr), &header, sizeof header);
     eb_save(path, file.bytes, file.size);
     assert_int_equal(br2_image_open(path, &image, NULL), BR2PGO_CORRUPT);
+    file.bytes[EI_DATA] = ELFDATA2MSB;
+    eb_save(path, file.bytes, file.size);
+    struct br2pgo_error err = {0};
+    assert_int_equal(br2_image_open(path, &image, &err), BR2PGO_UNSUPPORTED);
+    assert_non_null(strstr(err.message, path));
+    assert_non_null(strstr(err.message, "big-endian"));
+    file.bytes[EI_DATA] = ELFDATA2LSB;
     file.bytes[EI_CLASS] = ELFCLASS32;
     eb_save(path, file.bytes, file.size);
     assert_int_equal(br2_image_open(path, &image, NULL), BR2PGO_UNSUPPORTED);
     eb_save(path, "\x28\xb5\x2f\xfd and more", 13);
-    struct br2pgo_error err = {0};
     assert_int_equal(br2_image_open(path, &image, &err), BR2PGO_UNSUPPORTED);
     assert_non_null(strstr(err.hint, "decompress"));
     unlink(path);
