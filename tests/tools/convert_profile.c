@@ -2,10 +2,11 @@
 /*
  * Converts a profile: convert_profile [options] IN FORMAT OUT
  * IN is recognised by its content. Options: --md5 --compress --partial --fs --symbol-list FILE
- * --no-check (do not read the output back). Exit 1 with a message on failure.
+ * --gcov-version N --no-check (do not read the output back). Exit 1 with a message on failure.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -37,6 +38,8 @@ static bool parse(int argc, char **argv, struct arguments *ret)
             ret->fs = true;
         else if (strcmp(argv[i], "--no-check") == 0)
             ret->check = false;
+        else if (strcmp(argv[i], "--gcov-version") == 0 && i + 1 < argc)
+            ret->options.gcov_version = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--symbol-list") == 0 && i + 1 < argc)
             ret->symbol_list = argv[++i];
         else if (argv[i][0] == '-' || count == 3)

@@ -25,6 +25,9 @@ static const struct {
     {"llvm-extbinary", {0}},
     {"llvm-extbinary", {.md5 = true, .symbol_list = true, .partial = true}},
     {"llvm-extbinary", {.compress = true}},
+    {"gcov", {.gcov_version = 1}},
+    {"gcov", {.gcov_version = 2}},
+    {"gcov", {.gcov_version = 3}},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -33,6 +36,8 @@ static struct br2_profile *rich_profile(void)
     struct br2_profile *profile = profile_of(RICH_TEXT);
     br2_strings_add(&profile->symbol_list, "cold", 4);
     br2_strings_add(&profile->symbol_list, "colder", 6);
+    if (!br2_profile_set_file(profile, 1, "a.c", 3) || !br2_profile_set_file(profile, 3, "b.c", 3))
+        fail_msg("no memory");
     return profile;
 }
 

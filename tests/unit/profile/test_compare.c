@@ -160,12 +160,46 @@ static void what_one_side_cannot_have_does_not_count(void **state)
     br2_profile_free(b);
 }
 
+static void files_count_where_both_have_any(void **state)
+{
+    (void)state;
+    char text[256];
+    struct br2_profile *a = make(false), *b = make(true);
+    assert_true(br2_profile_set_file(a, name(a, "g"), "a.c", 3));
+    assert_null(br2_profile_difference(a, b, text, sizeof text));
+    assert_true(br2_profile_set_file(b, name(b, "f"), "a.c", 3));
+    const char *difference = br2_profile_difference(a, b, text, sizeof text);
+    assert_string_equal(difference, "'f' is declared in '' in one and in 'a.c' in the other");
+    assert_true(br2_profile_set_file(b, name(b, "g"), "a.c", 3));
+    assert_true(br2_profile_set_file(a, name(a, "f"), "a.cc", 4));
+    assert_non_null(br2_profile_difference(a, b, text, sizeof text));
+    br2_profile_free(a);
+    br2_profile_free(b);
+}
+
+static void derived_totals_do_not_count(void **state)
+{
+    (void)state;
+    char text[256];
+    struct br2_profile *a = make(false), *b = make(true);
+    br2_profile_derive_totals(b);
+    assert_true(f_of(a)->total != f_of(b)->total);
+    assert_null(br2_profile_difference(a, b, text, sizeof text));
+    assert_null(br2_profile_difference(b, a, text, sizeof text));
+    b->derived_totals = false;
+    assert_non_null(br2_profile_difference(a, b, text, sizeof text));
+    br2_profile_free(a);
+    br2_profile_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_and_numbers_do_not_count),
         cmocka_unit_test(every_change_is_found),
         cmocka_unit_test(what_one_side_cannot_have_does_not_count),
+        cmocka_unit_test(files_count_where_both_have_any),
+        cmocka_unit_test(derived_totals_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

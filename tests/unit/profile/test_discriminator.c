@@ -40,6 +40,30 @@ static void test_schemes(void **state)
     }
 }
 
+static void test_major_version(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *producer;
+        int major;
+    } rows[] = {
+        {"GNU C17 12.2.0 -mtune=generic -O2", 12},
+        {"GNU C++17 9.4.0", 9},
+        {"GNU GIMPLE 14.2.0 -O2 -fltrans", 14},
+        {"GNU Fortran2008 16.0.1 20260101 (experimental)", 16},
+        {"GNU C 4.6.3", 4},
+        {"GNU C17", 0},
+        {"GNU C17 99999999999999999999", 0},
+        {"Debian clang version 19.1.7", 0},
+        {"GNU", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        print_message("%s\n", rows[i].producer);
+        assert_int_equal(br2_gcc_major(rows[i].producer), rows[i].major);
+    }
+}
+
 static void test_decode(void **state)
 {
     (void)state;
@@ -112,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemes),
+        cmocka_unit_test(test_major_version),
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_every_pair),
     };

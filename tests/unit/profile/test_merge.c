@@ -158,6 +158,26 @@ static void memory_that_runs_out_is_reported(void **state)
     br2_profile_free(a);
 }
 
+static void files_come_along_with_names(void **state)
+{
+    (void)state;
+    struct br2_profile *sum = br2_profile_new();
+    struct br2_profile *a = make(100, "a"), *b = make(7, "b");
+    assert_true(br2_profile_set_file(b, name(b, "f"), "b.c", 3));
+    assert_true(br2_profile_set_file(b, name(b, "b"), "b.h", 3));
+    br2_profile_derive_totals(b);
+    assert_int_equal(br2_profile_merge(sum, a, 1, NULL, NULL), 0);
+    assert_false(sum->derived_totals);
+    assert_int_equal(br2_profile_merge(sum, b, 1, NULL, NULL), 0);
+    assert_true(sum->derived_totals);
+    assert_string_equal(br2_profile_file(sum, name(sum, "f"), NULL), "b.c");
+    assert_string_equal(br2_profile_file(sum, name(sum, "b"), NULL), "b.h");
+    assert_null(br2_profile_file(sum, name(sum, "a"), NULL));
+    br2_profile_free(sum);
+    br2_profile_free(a);
+    br2_profile_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +186,7 @@ int main(void)
         cmocka_unit_test(flags_and_symbol_lists_are_united),
         cmocka_unit_test(what_cannot_be_added_is_refused),
         cmocka_unit_test(names_can_change_on_the_way),
+        cmocka_unit_test(files_come_along_with_names),
         cmocka_unit_test(memory_that_runs_out_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,28 @@ static void memory_that_runs_out_is_reported(void **state)
     assert_in_range(failures, 8, 30);
 }
 
+static void names_have_the_first_file_they_are_given(void **state)
+{
+    (void)state;
+    struct br2_profile *profile = br2_profile_new();
+    size_t length = 0;
+    assert_null(br2_profile_file(profile, 0, &length));
+    assert_true(br2_profile_set_file(profile, 5, "a.cc", 3)); /* the length counts */
+    assert_true(br2_profile_set_file(profile, 5, "b.c", 3));
+    assert_true(br2_profile_set_file(profile, 700, "b.c", 3));
+    assert_string_equal(br2_profile_file(profile, 5, &length), "a.c");
+    assert_int_equal(length, 3);
+    assert_string_equal(br2_profile_file(profile, 700, &length), "b.c");
+    assert_null(br2_profile_file(profile, 4, &length));
+    assert_null(br2_profile_file(profile, 699, &length));
+    assert_null(br2_profile_file(profile, UINT32_MAX, &length));
+    br2_mem_fail_at(1);
+    bool set = br2_profile_set_file(profile, 5000, "c.c", 3);
+    br2_mem_fail_at(0);
+    assert_false(set);
+    br2_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +190,7 @@ int main(void)
         cmocka_unit_test(inlinees_are_sorted_by_place_then_name),
         cmocka_unit_test(hashes_are_ordered_as_numbers),
         cmocka_unit_test(arithmetic_saturates),
+        cmocka_unit_test(names_have_the_first_file_they_are_given),
         cmocka_unit_test(memory_that_runs_out_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,44 @@ static void test_names(void **state)
     }
 }
 
+static void test_names_of_gcc(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *to_15;
+        const char *from_16;
+    } rows[] = {
+        {"main", "main", "main"},
+        {"f.isra.0", "f", "f"},
+        {"f.constprop.0.isra.12", "f", "f"},
+        {"f.part.0.cold", "f", "f"},
+        {"f.cold.3", "f", "f"},
+        {"f.lto_priv.1.lto_priv.0", "f", "f"},
+        {"f.part", "f", "f.part"},
+        {"f.part.", "f", "f.part."},
+        {"f.part.x", "f", "f.part.x"},
+        {"f._omp_fn.0", "f", "f._omp_fn.0"},
+        {"f._omp_fn.0.part.1", "f", "f._omp_fn.0"},
+        {"f.part.0._omp_fn.1", "f", "f.part.0._omp_fn.1"},
+        {"f.7", "f", "f.7"},
+        {"f.scold.1", "f", "f.scold.1"},
+        {"part.0", "part", "part.0"},
+        {".part.0", "", ".part.0"},
+        {".Lf", "", ".Lf"},
+        {"", "", ""},
+        {"12", "12", "12"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *name = rows[i].name;
+        print_message("%s\n", name);
+        assert_int_equal(br2_canonical_length(name, strlen(name), BR2_SUFFIX_GCC, 0),
+                         strlen(rows[i].to_15));
+        assert_int_equal(br2_canonical_length(name, strlen(name), BR2_SUFFIX_GCC_16, 0),
+                         strlen(rows[i].from_16));
+    }
+}
+
 /* The length counts, not a NUL. */
 static void test_length(void **state)
 {
@@ -63,12 +101,15 @@ static void test_length(void **state)
     assert_int_equal(br2_canonical_length("f.llvm.12", 1, BR2_SUFFIX_ALL, 0), 1);
     assert_int_equal(br2_canonical_length("f.llvm.12", 5, BR2_SUFFIX_SELECTED, 0), 5);
     assert_int_equal(br2_canonical_length("f.llvm.12", 8, BR2_SUFFIX_SELECTED, 0), 1);
+    assert_int_equal(br2_canonical_length("f.part.0x", 8, BR2_SUFFIX_GCC_16, 0), 1);
+    assert_int_equal(br2_canonical_length("f.part.0", 1, BR2_SUFFIX_GCC, 0), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_of_gcc),
         cmocka_unit_test(test_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,49 @@ static void sums_are_exact_up_to_64_bits(void **state)
     br2_profile_free(profile);
 }
 
+/* 600, 300, 200 and 100 in four parts of 300. */
+static void working_sets_are_parts_of_all(void **state)
+{
+    (void)state;
+    struct br2_profile *profile = br2_profile_new();
+    struct br2_function_profile *f = function(profile, "f");
+    count_at(f, 0, 100);
+    count_at(f, 1, 600);
+    count_at(f, 2, 200);
+    count_at(f, 3, 300);
+    struct br2_summary_entry sets[4];
+    assert_int_equal(br2_profile_working_sets(profile, 4, sets, NULL), BR2PGO_OK);
+    static const struct br2_summary_entry wanted[] = {{600, 1}, {600, 1}, {300, 2}, {100, 4}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(sets[i].min_count, wanted[i].min_count);
+        assert_int_equal(sets[i].count_count, wanted[i].count_count);
+    }
+    br2_mem_fail_at(1);
+    int status = br2_profile_working_sets(profile, 4, sets, NULL);
+    br2_mem_fail_at(0);
+    assert_int_equal(status, BR2PGO_NO_MEMORY);
+    br2_profile_free(profile);
+}
+
+static void totals_are_sums_of_counts(void **state)
+{
+    (void)state;
+    struct br2_profile *profile = make();
+    struct br2_function_profile *f = profile->functions[0];
+    f->total = 1;
+    assert_false(profile->derived_totals);
+    br2_profile_derive_totals(profile);
+    assert_true(profile->derived_totals);
+    assert_int_equal(f->callsites[0].callee->callsites[0].callee->total, 1);
+    assert_int_equal(f->callsites[0].callee->total, 251);
+    assert_int_equal(f->total, 651);
+    assert_int_equal(profile->functions[1]->total, 200);
+    f->samples[0].count = UINT64_MAX;
+    br2_profile_derive_totals(profile);
+    assert_true(f->total == UINT64_MAX);
+    br2_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +176,8 @@ int main(void)
         cmocka_unit_test(an_empty_profile_has_an_empty_summary),
         cmocka_unit_test(inlinees_that_are_counted_elsewhere_are_left_out),
         cmocka_unit_test(sums_are_exact_up_to_64_bits),
+        cmocka_unit_test(working_sets_are_parts_of_all),
+        cmocka_unit_test(totals_are_sums_of_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
