@@ -39,7 +39,7 @@ static bool parse(int argc, char **argv, struct arguments *ret)
         else if (strcmp(argv[i], "--no-check") == 0)
             ret->check = false;
         else if (strcmp(argv[i], "--gcov-version") == 0 && i + 1 < argc)
-            ret->options.gcov_version = (unsigned)atoi(argv[++i]);
+            ret->options.gcov_version = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--symbol-list") == 0 && i + 1 < argc)
             ret->symbol_list = argv[++i];
         else if (argv[i][0] == '-' || count == 3)
