@@ -14,7 +14,9 @@
  * Every function returns an enum br2pgo_status, 0 on success, and fills `err` (may be NULL) on
  * failure. The library prints nothing and never ends the process. Strings are copied in; what it
  * hands out is valid until br2pgo_close. One conversion belongs to one thread at a time; different
- * ones are independent. While the major version is 0 the interface may change.
+ * ones are independent. Recordings and images are mapped into memory: where somebody else cuts such
+ * a file short while it is read, the system ends the process with SIGBUS. While the major version
+ * is 0 the interface may change.
  */
 #ifndef BR2PGO_BR2PGO_H
 #define BR2PGO_BR2PGO_H
@@ -46,8 +48,9 @@ enum br2pgo_suffixes {
     BR2PGO_SUFFIXES_NONE,
 };
 
-/* Called during br2pgo_run about every hundredth of the work of a phase, with done <= total; a
- * non-zero return ends the run with BR2PGO_CANCELLED. */
+/* Called in br2pgo_run and br2pgo_write at the beginning of each phase and, while a recording is
+ * read ("scanning", then "reading"), every few thousand of its records, with done <= total. A
+ * non-zero return ends the call it is made in with BR2PGO_CANCELLED. */
 typedef int (*br2pgo_progress)(void *user, const char *phase, uint64_t done, uint64_t total);
 
 struct br2pgo_options {
@@ -70,12 +73,14 @@ struct br2pgo_options {
             NULL                                                                                   \
     }
 
-/* `options` may be NULL. BR2PGO_INVALID: a size or value this library does not know. */
+/* `options` may be NULL. Sets `*ret` to NULL on failure. BR2PGO_INVALID: a size or value this
+ * library does not know. */
 BR2PGO_API int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion **ret,
                            struct br2pgo_error *err);
 BR2PGO_API void br2pgo_close(struct br2pgo_conversion *conversion);
 
-/* A recording to read, at least one; the file is opened by br2pgo_run. */
+/* A recording to read, at least one; the file is opened by br2pgo_run. BR2PGO_INVALID, here and in
+ * the next two: the conversion has run. */
 BR2PGO_API int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
                                     struct br2pgo_error *err);
 
@@ -111,14 +116,21 @@ BR2PGO_API const char *br2pgo_output_format(const struct br2pgo_conversion *conv
  * Reads the recordings, chooses the image, checks every record against its code and makes what the
  * outputs need; once. Notable: BR2PGO_USELESS (nothing to make a profile of, with the reason),
  * BR2PGO_AMBIGUOUS (several images: use br2pgo_set_image), BR2PGO_CANCELLED, BR2PGO_INVALID (an
- * output would replace another one, or a file that is read).
+ * output would replace another one, or a file that is read; an option that no output has use for).
  */
 BR2PGO_API int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* Writes all outputs, or none: each goes to a temporary file beside its place, is read back and
- * compared, and only when all are complete are they moved into place. BR2PGO_INVALID: it has not
- * run, or its run failed. */
+ * compared, and only when all are complete are they moved into place. When one cannot be moved,
+ * those before it are put back as they were; on a file system without hard links, or where it is
+ * somebody else's in a shared folder, an old file cannot be. BR2PGO_INVALID: it has not run, or its
+ * run failed. BR2PGO_CANCELLED. */
 BR2PGO_API int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* For what the caller writes himself, such as the report: BR2PGO_INVALID where `path` is an output,
+ * or a file that is read, as far as these are known: all of them after br2pgo_run. */
+BR2PGO_API int br2pgo_check_path(const struct br2pgo_conversion *conversion, const char *path,
+                                 struct br2pgo_error *err);
 
 enum br2pgo_note_kind {
     BR2PGO_NOTE_DETAIL = 0,  /* of interest to who looks closely */
@@ -146,7 +158,7 @@ BR2PGO_API size_t br2pgo_funnel(const struct br2pgo_conversion *conversion,
                                 const struct br2pgo_funnel_row **ret);
 
 /* The funnel, the inputs, the image and the outputs as one JSON object (docs/formats.md); free with
- * br2pgo_free. */
+ * br2pgo_free. `*ret` is NULL on failure, here and in br2pgo_inspect. */
 BR2PGO_API int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,
                                   struct br2pgo_error *err);
 

@@ -119,6 +119,7 @@ static void output_clear(struct br2_output *out)
 {
     br2_free(out->path);
     br2_free(out->temporary);
+    br2_free(out->old);
     *out = (struct br2_output){.fd = -1};
 }
 
@@ -188,6 +189,7 @@ static int open_target(struct br2_output *out, struct br2pgo_error *err)
             br2_hint(err, "remove the link, or make what it points to");
             return BR2PGO_IO;
         }
+        out->is_new = true;
         return open_temporary(out, NULL, err);
     }
     if (S_ISDIR(st.st_mode)) {
@@ -254,17 +256,63 @@ int br2_output_flush(struct br2_output *out, struct br2pgo_error *err)
     return rc;
 }
 
-int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
+/* Whether a second name of the file could be removed again: not, where it is somebody else's, in a
+ * folder like /tmp. */
+static bool may_have_link(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return false;
+    }
+    if (st.st_uid == geteuid() || geteuid() == 0) {
+        return true;
+    }
+    const char *slash = strrchr(path, '/');
+    char *folder = br2_format("%.*s.", slash != NULL ? (int)(slash + 1 - path) : 0, path);
+    bool sticky = folder == NULL || stat(folder, &st) != 0 || (st.st_mode & S_ISVTX) != 0;
+    br2_free(folder);
+    return !sticky;
+}
+
+void br2_output_keep_old(struct br2_output *out)
+{
+    if (out->temporary == NULL || out->is_new || !may_have_link(out->path)) {
+        return;
+    }
+    /* Beside the temporary file, whose name nobody else uses. */
+    out->old = br2_format("%s.old", out->temporary);
+    if (out->old != NULL && link(out->path, out->old) != 0) {
+        br2_free(out->old);
+        out->old = NULL;
+    }
+}
+
+int br2_output_replace(struct br2_output *out, struct br2pgo_error *err)
 {
     int rc = br2_output_flush(out, err);
     if (rc == 0 && out->temporary != NULL) {
         if (rename(out->temporary, out->path) != 0) {
-            rc = br2_fail_io(err, "replace", out->path, errno);
-        } else {
-            br2_free(out->temporary);
-            out->temporary = NULL;
+            return br2_fail_io(err, "replace", out->path, errno);
         }
+        br2_free(out->temporary);
+        out->temporary = NULL;
     }
+    return rc;
+}
+
+void br2_output_put_back(struct br2_output *out)
+{
+    if (out->old != NULL && rename(out->old, out->path) == 0) {
+        br2_free(out->old);
+        out->old = NULL;
+    } else if (out->is_new) {
+        unlink(out->path);
+    }
+}
+
+int br2_output_commit(struct br2_output *out, struct br2pgo_error *err)
+{
+    int rc = br2_output_replace(out, err);
     br2_output_abandon(out);
     return rc;
 }
@@ -276,6 +324,9 @@ void br2_output_abandon(struct br2_output *out)
     }
     if (out->temporary != NULL) {
         unlink(out->temporary);
+    }
+    if (out->old != NULL) {
+        unlink(out->old);
     }
     output_clear(out);
 }

@@ -35,6 +35,8 @@ void br2_file_close(struct br2_file *file);
 struct br2_output {
     char *path;      /* owned */
     char *temporary; /* owned; NULL when writing straight to a device, pipe or stdout */
+    char *old;       /* owned; another name of the file that was at `path`; NULL: none */
+    bool is_new;     /* there was no file at `path` */
     int fd;
 };
 
@@ -49,6 +51,15 @@ int br2_output_flush(struct br2_output *out, struct br2pgo_error *err);
 /* Flushes, closes and renames into place. On failure the temporary file is gone, the old file
  * stays. */
 int br2_output_commit(struct br2_output *out, struct br2pgo_error *err);
+/*
+ * Commit in steps, for several outputs of which all or none are to appear: keep_old on all, replace
+ * on all, put_back on those replaced when one of them failed, abandon on all. keep_old gives the
+ * old file a second name; where the file system or the rights do not allow that, put_back can do
+ * nothing for it.
+ */
+void br2_output_keep_old(struct br2_output *out);
+int br2_output_replace(struct br2_output *out, struct br2pgo_error *err);
+void br2_output_put_back(struct br2_output *out);
 /* Gives up: removes the temporary file. Harmless after commit. */
 void br2_output_abandon(struct br2_output *out);
 

@@ -159,9 +159,19 @@ static int write_all(struct br2pgo_conversion *conversion, const char *report, i
 static int run(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
                struct br2_progress_line *line, struct br2pgo_error *err)
 {
-    int rc = br2pgo_run(conversion, err);
+    const char *report = arguments->report;
+    int rc = report != NULL ? br2pgo_check_path(conversion, report, err) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    rc = br2pgo_run(conversion, err);
+    /* More files are known now. */
+    if (report != NULL && br2pgo_check_path(conversion, report, rc == 0 ? err : NULL) != 0) {
+        rc = rc == 0 ? BR2PGO_INVALID : rc;
+        report = NULL;
+    }
     br2_signals_hold();
-    rc = write_all(conversion, arguments->report, rc, err);
+    rc = write_all(conversion, report, rc, err);
     br2_signals_release();
     br2_progress_clear(line);
     print_notes(conversion, arguments);

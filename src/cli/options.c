@@ -31,40 +31,49 @@ enum option_id {
     OPTION_JSON,
 };
 
+#define MEMBER(name) offsetof(struct br2_arguments, name)
+
 static const struct option_line {
     int id; /* the short form where it is a character */
     const char *name;
     const char *value; /* NULL: takes none */
     unsigned commands;
     const char *help;
+    size_t member; /* of struct br2_arguments that it sets, a string or bool; 0: see take_option */
 } option_lines[] = {
-    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for"},
-    {'o', "output", "FILE", FOR_CONVERT,
-     "write a profile; may be repeated; '-' is standard output"},
-    {'f', "format", "NAME", FOR_CONVERT, "format of the outputs that follow; else by their suffix"},
-    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records"},
-    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR"},
+    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
+    {'o', "output", "FILE", FOR_CONVERT, "write a profile; may be repeated; '-' is standard output",
+     0},
+    {'f', "format", "NAME", FOR_CONVERT, "format of the outputs that follow; else by their suffix",
+     0},
+    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
+     MEMBER(event)},
+    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR",
+     MEMBER(sysroot)},
     {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_CONVERT,
-     "file that holds the binary's debug information"},
+     "file that holds the binary's debug information", MEMBER(debug_binary)},
     {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
-     "take the binary although its build-id differs"},
+     "take the binary although its build-id differs", MEMBER(ignore_build_id)},
     {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
-     "suffixes of function names the compiler ignores (default: auto)"},
+     "suffixes of function names the compiler ignores (default: auto)", 0},
     {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
-     "list all functions, so that those without samples are cold"},
-    {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections"},
-    {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes"},
-    {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program"},
+     "list all functions, so that those without samples are cold", MEMBER(symbol_list)},
+    {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections",
+     MEMBER(compress)},
+    {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes", MEMBER(md5)},
+    {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program",
+     MEMBER(partial)},
     {OPTION_GCC, "gcc", "FILE", FOR_CONVERT,
-     "write gcov for this compiler, which is asked; else for the binary's"},
-    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_CONVERT, "write gcov for this version of GCC"},
-    {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON"},
-    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON"},
-    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress"},
-    {'v', "verbose", NULL, FOR_CONVERT, "say what was read, lost and written"},
-    {'q', "quiet", NULL, FOR_CONVERT, "say nothing but errors"},
-    {'h', "help", NULL, FOR_ALL, "print this help"},
-    {'V', "version", NULL, FOR_ALL, "print the version"},
+     "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
+    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_CONVERT, "write gcov for this version of GCC", 0},
+    {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
+     MEMBER(report)},
+    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
+    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
+    {'v', "verbose", NULL, FOR_CONVERT, "say what was read, lost and written", MEMBER(verbose)},
+    {'q', "quiet", NULL, FOR_CONVERT, "say nothing but errors", MEMBER(quiet)},
+    {'h', "help", NULL, FOR_ALL, "print this help", 0},
+    {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };
 #define OPTION_COUNT (sizeof option_lines / sizeof *option_lines)
 
@@ -190,20 +199,35 @@ static int parse_gcc_version(const char *value, int *ret, struct br2pgo_error *e
     return 0;
 }
 
+/* What an option says to its member. */
+static void set_member(struct br2_arguments *arguments, const struct option_line *line,
+                       const char *value)
+{
+    static const bool set = true;
+    char *member = (char *)arguments + line->member;
+    if (line->value != NULL) {
+        memcpy(member, &value, sizeof value);
+    } else {
+        memcpy(member, &set, sizeof set);
+    }
+}
+
 /* Every option and argument fits: the arrays have room for all of argv. */
 static int take_option(struct br2_arguments *arguments, int id, const char *value,
                        struct br2pgo_error *err)
 {
     static const char *const when_words[] = {"auto", "always", "never", NULL};
     static const char *const names_words[] = {"auto", "all", "selected", "none", NULL};
+    const struct option_line *line = find_option(id);
+    if (line != NULL && line->member != 0) {
+        set_member(arguments, line, value);
+        return 0;
+    }
     int word = 0;
     int rc = 0;
     switch (id) {
     case 1: /* getopt's code for an argument that is no option */
         arguments->recordings[arguments->recording_count++] = value;
-        break;
-    case 'b':
-        arguments->binary = value;
         break;
     case 'o':
         arguments->outputs[arguments->output_count++] =
@@ -214,47 +238,8 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         arguments->format = value;
         arguments->format_waits = true;
         break;
-    case 'v':
-        arguments->verbose = true;
-        break;
-    case 'q':
-        arguments->quiet = true;
-        break;
-    case OPTION_EVENT:
-        arguments->event = value;
-        break;
-    case OPTION_SYSROOT:
-        arguments->sysroot = value;
-        break;
-    case OPTION_DEBUG_BINARY:
-        arguments->debug_binary = value;
-        break;
-    case OPTION_GCC:
-        arguments->gcc = value;
-        break;
     case OPTION_GCC_VERSION:
         rc = parse_gcc_version(value, &arguments->gcc_version, err);
-        break;
-    case OPTION_REPORT:
-        arguments->report = value;
-        break;
-    case OPTION_IGNORE_BUILD_ID:
-        arguments->ignore_build_id = true;
-        break;
-    case OPTION_SYMBOL_LIST:
-        arguments->symbol_list = true;
-        break;
-    case OPTION_COMPRESS:
-        arguments->compress = true;
-        break;
-    case OPTION_MD5:
-        arguments->md5 = true;
-        break;
-    case OPTION_PARTIAL:
-        arguments->partial = true;
-        break;
-    case OPTION_JSON:
-        arguments->json = true;
         break;
     case OPTION_NAMES:
         rc = parse_word("names", value, names_words, &arguments->suffixes, err);
@@ -306,12 +291,17 @@ static int refuse_use(int id, const char *word, struct br2pgo_error *err)
     /* One of several letters in a word; a byte of a longer character is not shown alone. */
     const char letter[] = {'-', (char)optopt, '\0'};
     const char *option = is_long || optopt <= ' ' || optopt > '~' ? word : letter;
-    if (id == ':') {
-        return br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", option);
-    }
     const struct option_line *line = is_long ? find_option(optopt) : NULL;
+    if (id == ':') {
+        line = find_option(optopt);
+        br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", option);
+        br2_hint(err, "it takes %s", line != NULL ? line->value : "one");
+        return BR2PGO_INVALID;
+    }
     if (line != NULL) {
-        return br2_fail(err, BR2PGO_INVALID, "option '--%s' takes no value", line->name);
+        br2_fail(err, BR2PGO_INVALID, "option '--%s' takes no value", line->name);
+        br2_hint(err, "give it alone; see br2pgo --help");
+        return BR2PGO_INVALID;
     }
     return refuse_option(option, err);
 }
@@ -333,6 +323,11 @@ static int check_option(struct br2_arguments *arguments, int id, const char *wor
     if ((line->commands & command) == 0) {
         br2_fail(err, BR2PGO_INVALID, "option '--%s' has no meaning for this command", line->name);
         br2_hint(err, "see br2pgo --help");
+        return BR2PGO_INVALID;
+    }
+    if (line->value != NULL && optarg[0] == '\0') {
+        br2_fail(err, BR2PGO_INVALID, "the value of option '--%s' is empty", line->name);
+        br2_hint(err, "it takes %s", line->value);
         return BR2PGO_INVALID;
     }
     return 0;
@@ -372,6 +367,31 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
     return 0;
 }
 
+/* Options that make no sense together. */
+static int check_together(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    if (arguments->gcc != NULL && arguments->gcc_version != 0) {
+        br2_fail(err, BR2PGO_INVALID,
+                 "both --gcc-version and --gcc say which GCC is meant: one is enough");
+        br2_hint(err, "leave one of them out");
+        return BR2PGO_INVALID;
+    }
+    if (arguments->quiet && arguments->verbose) {
+        br2_fail(err, BR2PGO_INVALID, "--quiet and --verbose ask for the opposite");
+        br2_hint(err, "leave one of them out; --report writes what -v shows to a file");
+        return BR2PGO_INVALID;
+    }
+    for (size_t i = 0; arguments->report != NULL && i < arguments->output_count; i++) {
+        if (strcmp(arguments->report, arguments->outputs[i].path) == 0) {
+            br2_fail(err, BR2PGO_INVALID, "the report and an output are both '%s'",
+                     arguments->report);
+            br2_hint(err, "give each a name of its own");
+            return BR2PGO_INVALID;
+        }
+    }
+    return 0;
+}
+
 static int check_whole(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     if (arguments->recording_count == 0) {
@@ -382,7 +402,9 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
         return BR2PGO_INVALID;
     }
     if (arguments->command == BR2_COMMAND_INSPECT && arguments->recording_count > 1) {
-        return br2_fail(err, BR2PGO_INVALID, "inspect takes one recording at a time");
+        br2_fail(err, BR2PGO_INVALID, "inspect takes one recording at a time");
+        br2_hint(err, "call it once for each");
+        return BR2PGO_INVALID;
     }
     if (arguments->command == BR2_COMMAND_CONVERT && arguments->output_count == 0) {
         br2_fail(err, BR2PGO_INVALID, "no output given");
@@ -397,17 +419,7 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
         br2_hint(err, "a format holds for the outputs behind it: -f %s -o FILE", arguments->format);
         return BR2PGO_INVALID;
     }
-    if (arguments->gcc != NULL && arguments->gcc_version != 0) {
-        return br2_fail(err, BR2PGO_INVALID,
-                        "both --gcc-version and --gcc say which GCC is meant: one is enough");
-    }
-    for (size_t i = 0; arguments->report != NULL && i < arguments->output_count; i++) {
-        if (strcmp(arguments->report, arguments->outputs[i].path) == 0) {
-            return br2_fail(err, BR2PGO_INVALID, "the report and an output are both '%s'",
-                            arguments->report);
-        }
-    }
-    return 0;
+    return check_together(arguments, err);
 }
 
 int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct br2pgo_error *err)

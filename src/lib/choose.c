@@ -287,46 +287,52 @@ static enum match match_dso(const struct br2pgo_conversion *conversion,
     return name && mappings_fit(recording, number, conversion->image) ? MATCH_NAME : MATCH_NO;
 }
 
+/* How well a recording knows the file that was opened. */
 struct matching {
     enum match best;
-    const struct br2_dso *dso; /* the best one */
-    uint64_t records;          /* of all that match */
+    const struct br2_dso *dso; /* the busiest of those that match so well */
+    uint64_t records;          /* of all that match so well */
 };
 
-/* Marks the image numbers that match as well as the best one does; returns their records. */
-static uint64_t match_recording(const struct br2pgo_conversion *conversion,
-                                struct br2_recording *recording, const struct file_identity *file,
-                                struct matching *matching)
+/* Marks the image numbers that match as well as the best one does. */
+static struct matching match_recording(const struct br2pgo_conversion *conversion,
+                                       struct br2_recording *recording,
+                                       const struct file_identity *file)
 {
     const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
-    enum match best = MATCH_NO;
+    struct matching matching = {.best = MATCH_NO};
     for (uint32_t i = 0; i < dsos->count; i++) {
         enum match match = match_dso(conversion, recording, i, file);
-        best = match > best ? match : best;
-        if (match > matching->best) {
-            matching->best = match;
-            matching->dso = &dsos->items[i];
+        matching.best = match > matching.best ? match : matching.best;
+    }
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < dsos->count && matching.best != MATCH_NO; i++) {
+        if (match_dso(conversion, recording, i, file) != matching.best) {
+            continue;
+        }
+        recording->is_image[i] = matching.best > MATCH_OTHER_BUILD;
+        matching.records += recording->sources[i];
+        if (matching.dso == NULL || recording->sources[i] > most) {
+            most = recording->sources[i];
+            matching.dso = &dsos->items[i];
         }
     }
-    uint64_t records = 0;
-    for (uint32_t i = 0; i < dsos->count; i++) {
-        recording->is_image[i] =
-            best > MATCH_OTHER_BUILD && match_dso(conversion, recording, i, file) == best;
-        records += recording->is_image[i] ? recording->sources[i] : 0;
-    }
-    return records;
+    return matching;
 }
 
-static int refuse_build_id(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
+/* `recording`: the one that knows another build; NULL where there is only one. */
+static int refuse_build_id(const struct br2pgo_conversion *conversion,
+                           const struct br2_recording *recording, const struct br2_dso *dso,
                            struct br2pgo_error *err)
 {
     char recorded[2 * BR2_BUILD_ID_MAX + 1];
     char present[2 * BR2_BUILD_ID_MAX + 1];
     br2_build_id_text(&dso->build_id, recorded);
     br2_build_id_text(br2_image_build_id(conversion->image), present);
-    br2_fail(err, BR2PGO_USELESS,
-             "'%s' has build-id %s, but the recording is of '%s' with build-id %s",
-             conversion->image_path, present, dso->path, recorded);
+    const char *quote = recording != NULL ? "'" : "";
+    br2_fail(err, BR2PGO_USELESS, "'%s' has build-id %s, but %s%s%s is of '%s' with build-id %s",
+             conversion->image_path, present, quote,
+             recording != NULL ? recording->path : "the recording", quote, dso->path, recorded);
     br2_hint(err, "give the very file that was recorded with --binary, or --ignore-build-id if the "
                   "code is the same");
     return BR2PGO_USELESS;
@@ -366,8 +372,52 @@ static uint64_t all_records(const struct br2pgo_conversion *conversion)
     return records;
 }
 
-static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
-                       struct br2pgo_error *err)
+static void note_name(struct br2pgo_conversion *conversion, const struct br2_dso *dso)
+{
+    bool differs = dso->build_id.size != 0 && br2_image_build_id(conversion->image)->size != 0;
+    br2_note(conversion, BR2PGO_NOTE_WARNING, "'%s' is taken for the recorded '%s'%s",
+             conversion->image_path, dso->path,
+             differs ? ", although their build-ids differ"
+                     : " by its name and code segments: there is no build-id to compare");
+}
+
+/* Looks for the image in every recording. A recording of another build of it ends the search; one
+ * without it is said to add nothing. Sets `ret` to the best match, with the records of all. */
+static int match_recordings(struct br2pgo_conversion *conversion, const struct file_identity *file,
+                            struct matching *ret, struct br2pgo_error *err)
+{
+    bool several = conversion->recording_count > 1;
+    const struct br2_dso *named = NULL;
+    uint64_t records = 0;
+    *ret = (struct matching){.best = MATCH_NO};
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        struct br2_recording *recording = &conversion->recordings[i];
+        struct matching matching = match_recording(conversion, recording, file);
+        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0) {
+            return refuse_build_id(conversion, several ? recording : NULL, matching.dso, err);
+        }
+        if (matching.best <= MATCH_OTHER_BUILD) {
+            matching.records = 0;
+        }
+        records += matching.records;
+        if (matching.best > ret->best) {
+            *ret = matching;
+        }
+        if (matching.records == 0 && several) {
+            br2_note(conversion, BR2PGO_NOTE_WARNING,
+                     "'%s' has no branch record in '%s': it adds nothing", recording->path,
+                     conversion->image_path);
+        } else if (matching.best == MATCH_NAME &&
+                   (named == NULL || strcmp(named->path, matching.dso->path) != 0)) {
+            named = matching.dso;
+            note_name(conversion, named);
+        }
+    }
+    ret->records = records;
+    return 0;
+}
+
+static struct file_identity identify(const struct br2pgo_conversion *conversion)
 {
     struct file_identity file = {0};
     if (stat(conversion->image_path, &file.st) != 0) {
@@ -376,37 +426,30 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
     if (realpath(conversion->image_path, file.real) == NULL) {
         file.real[0] = '\0';
     }
+    return file;
+}
+
+static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
+                       struct br2pgo_error *err)
+{
+    struct file_identity file = identify(conversion);
     bool clear = candidates->count != 0 && is_clear(candidates);
     if (clear && conversion->options.ignore_build_id) {
         file.stands_for = candidates->items[0].dso->path;
     }
-    struct matching matching = {.best = MATCH_NO};
-    for (size_t i = 0; i < conversion->recording_count; i++) {
-        struct br2_recording *recording = &conversion->recordings[i];
-        uint64_t records = match_recording(conversion, recording, &file, &matching);
-        matching.records += records;
-        if (records == 0 && conversion->recording_count > 1) {
-            br2_note(conversion, BR2PGO_NOTE_WARNING,
-                     "'%s' has no branch record in '%s': it adds nothing", recording->path,
-                     conversion->image_path);
-        }
+    struct matching matching;
+    int rc = match_recordings(conversion, &file, &matching, err);
+    if (rc != 0) {
+        return rc;
     }
     if (matching.best == MATCH_OTHER_BUILD) {
-        return refuse_build_id(conversion, matching.dso, err);
+        return refuse_build_id(conversion, NULL, matching.dso, err);
     }
     if (matching.best == MATCH_NO && clear && has_other_build_id(conversion, candidates)) {
-        return refuse_build_id(conversion, candidates->items[0].dso, err);
+        return refuse_build_id(conversion, NULL, candidates->items[0].dso, err);
     }
     if (matching.best == MATCH_NO || matching.records == 0) {
         return refuse_image(conversion, candidates, err);
-    }
-    if (matching.best == MATCH_NAME) {
-        bool differs =
-            matching.dso->build_id.size != 0 && br2_image_build_id(conversion->image)->size != 0;
-        br2_note(conversion, BR2PGO_NOTE_WARNING, "'%s' is taken for the recorded '%s'%s",
-                 conversion->image_path, matching.dso->path,
-                 differs ? ", although their build-ids differ"
-                         : " by its name and code segments: there is no build-id to compare");
     }
     br2_note(conversion, conversion->image_chosen ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
              "image: '%s', %.1f %% of the branch records start in it", conversion->image_path,

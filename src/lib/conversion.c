@@ -38,8 +38,9 @@ static int copy_string(const char **text, struct br2pgo_error *err)
 static int check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err)
 {
     if (size != known) {
-        return br2_fail(err, BR2PGO_INVALID, "%s of %zu bytes, this library knows %zu", what, size,
-                        known);
+        br2_fail(err, BR2PGO_INVALID, "%s of %zu bytes, this library knows %zu", what, size, known);
+        br2_hint(err, "begin with its _INIT, and build with the header of this library");
+        return BR2PGO_INVALID;
     }
     return 0;
 }
@@ -48,6 +49,7 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
                 struct br2pgo_error *err)
 {
     struct br2pgo_options taken = BR2PGO_OPTIONS_INIT;
+    *ret = NULL;
     if (options != NULL) {
         int rc = check_size(options->size, sizeof taken, "struct br2pgo_options", err);
         if (rc != 0) {
@@ -56,7 +58,9 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
         taken = *options;
     }
     if (taken.suffixes < BR2PGO_SUFFIXES_AUTO || taken.suffixes > BR2PGO_SUFFIXES_NONE) {
-        return br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
+        br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
+        br2_hint(err, "it is one of enum br2pgo_suffixes");
+        return BR2PGO_INVALID;
     }
     if (taken.gcc_version < 0 || taken.gcov_version < 0 || taken.gcov_version > 3) {
         return br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
@@ -128,9 +132,24 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     br2_free(conversion);
 }
 
+/* What is added to a conversion that has run would never be read or made. */
+static int check_not_run(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    if (conversion->has_run) {
+        br2_fail(err, BR2PGO_INVALID, "the conversion has run: nothing can be added to it");
+        br2_hint(err, "add everything before br2pgo_run, or open another conversion");
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
 int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
                          struct br2pgo_error *err)
 {
+    int rc = check_not_run(conversion, err);
+    if (rc != 0) {
+        return rc;
+    }
     if (!br2_grow(&conversion->recordings, &conversion->recording_capacity,
                   conversion->recording_count, sizeof *conversion->recordings)) {
         return br2_fail_memory(err);
@@ -146,6 +165,10 @@ int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
 int br2pgo_set_image(struct br2pgo_conversion *conversion, const char *path,
                      struct br2pgo_error *err)
 {
+    int rc = check_not_run(conversion, err);
+    if (rc != 0) {
+        return rc;
+    }
     char *copy = br2_strdup(path);
     if (copy == NULL) {
         return br2_fail_memory(err);
@@ -225,7 +248,7 @@ static int check_duplicate(const struct br2pgo_conversion *conversion, const cha
 {
     for (size_t i = 0; i < conversion->target_count; i++) {
         if (strcmp(conversion->targets[i].path, path) == 0) {
-            return br2_fail(err, BR2PGO_INVALID, "output '%s' is named twice", path);
+            return br2_refuse_twice(path, err);
         }
     }
     return 0;
@@ -235,8 +258,8 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
                       const struct br2pgo_output_options *options, struct br2pgo_error *err)
 {
     struct br2pgo_output_options taken = BR2PGO_OUTPUT_OPTIONS_INIT;
-    int rc = 0;
-    if (options != NULL) {
+    int rc = check_not_run(conversion, err);
+    if (rc == 0 && options != NULL) {
         rc = check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
         if (rc == 0) {
             taken = *options;

@@ -107,6 +107,8 @@ void br2_note_llvm_builder(struct br2pgo_conversion *conversion);
 
 /* output.c: no output may replace a file that is read, or another output. */
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* Says that an output is named twice. */
+int br2_refuse_twice(const char *path, struct br2pgo_error *err);
 
 /* funnel.c: makes the rows of what is known so far. */
 void br2_make_funnel(struct br2pgo_conversion *conversion);

@@ -35,6 +35,7 @@ int br2pgo_inspect(const char *path, int json, char **ret, struct br2pgo_error *
 {
     struct br2pgo_conversion *conversion = NULL;
     struct br2_buf out = {0};
+    *ret = NULL;
     int rc = br2pgo_open(NULL, &conversion, err);
     if (rc == 0) {
         rc = br2pgo_add_recording(conversion, path, err);

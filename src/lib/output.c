@@ -58,34 +58,63 @@ static bool is_at(const char *path, const char *place)
     return path != NULL && place_of(path, other) && strcmp(place, other) == 0;
 }
 
-static int check_output(const struct br2pgo_conversion *conversion, size_t number,
-                        struct br2pgo_error *err)
+int br2_refuse_twice(const char *path, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_INVALID, "output '%s' is named twice", path);
+    br2_hint(err, "give every output a name of its own");
+    return BR2PGO_INVALID;
+}
+
+/* Whether the conversion reads the file at `place`, as far as its files are known. */
+static bool is_read(const struct br2pgo_conversion *conversion, const char *place)
+{
+    if (is_at(conversion->image_path, place) || is_at(conversion->options.debug_binary, place) ||
+        (conversion->debug != NULL && is_at(br2_debug_path(conversion->debug), place))) {
+        return true;
+    }
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        if (is_at(conversion->recordings[i].path, place)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a file written to `path` would replace one of the first `outputs` outputs, or an input.
+ */
+static int check_path(const struct br2pgo_conversion *conversion, const char *path, size_t outputs,
+                      struct br2pgo_error *err)
 {
     char place[PATH_MAX];
-    const char *path = conversion->targets[number].path;
     if (!place_of(path, place)) {
         return 0;
     }
-    for (size_t i = 0; i < number; i++) {
+    for (size_t i = 0; i < outputs; i++) {
         if (is_at(conversion->targets[i].path, place)) {
-            return br2_fail(err, BR2PGO_INVALID, "output '%s' is named twice", path);
+            return br2_refuse_twice(path, err);
         }
     }
-    bool read =
-        is_at(conversion->image_path, place) || is_at(conversion->options.debug_binary, place);
-    for (size_t i = 0; i < conversion->recording_count; i++) {
-        read = read || is_at(conversion->recordings[i].path, place);
+    if (is_read(conversion, place)) {
+        br2_fail(err, BR2PGO_INVALID, "output '%s' is a file to be read", path);
+        br2_hint(err, "give the output another name, or what is read would be lost");
+        return BR2PGO_INVALID;
     }
-    return !read ? 0 : br2_fail(err, BR2PGO_INVALID, "output '%s' is a file to be read", path);
+    return 0;
 }
 
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
-        rc = check_output(conversion, i, err);
+        rc = check_path(conversion, conversion->targets[i].path, i, err);
     }
     return rc;
+}
+
+int br2pgo_check_path(const struct br2pgo_conversion *conversion, const char *path,
+                      struct br2pgo_error *err)
+{
+    return check_path(conversion, path, conversion->target_count, err);
 }
 
 static int encode_all(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
@@ -112,11 +141,32 @@ static int write_all(struct br2pgo_conversion *conversion, bool temporary, struc
     return rc;
 }
 
+/* Moves the outputs into place. When one cannot be moved, those before it are put back. */
+static int replace_all(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    size_t count = conversion->target_count;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        br2_output_keep_old(&conversion->targets[i].file);
+    }
+    int rc = 0;
+    size_t done = 0;
+    while (rc == 0 && done < count) {
+        rc = br2_output_replace(&conversion->targets[done].file, err);
+        done += rc == 0;
+    }
+    while (rc != 0 && done != 0) {
+        br2_output_put_back(&conversion->targets[--done].file);
+    }
+    return rc;
+}
+
 int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     if (!conversion->complete) {
-        return br2_fail(err, BR2PGO_INVALID, "nothing to write: the conversion has not run%s",
-                        conversion->has_run ? " to its end" : "");
+        br2_fail(err, BR2PGO_INVALID, "nothing to write: the conversion has not run%s",
+                 conversion->has_run ? " to its end" : "");
+        br2_hint(err, "call br2pgo_run first, and br2pgo_write when it has succeeded");
+        return BR2PGO_INVALID;
     }
     size_t count = conversion->target_count;
     int rc = encode_all(conversion, err);
@@ -126,9 +176,7 @@ int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
     /* What goes to a pipe cannot be taken back: it goes when the files are certain. */
     rc = rc == 0 ? write_all(conversion, true, err) : rc;
     rc = rc == 0 ? write_all(conversion, false, err) : rc;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = br2_output_commit(&conversion->targets[i].file, err);
-    }
+    rc = rc == 0 ? replace_all(conversion, err) : rc;
     for (size_t i = 0; i < count; i++) {
         br2_output_abandon(&conversion->targets[i].file);
         br2_buf_done(&conversion->targets[i].bytes);

@@ -78,6 +78,7 @@ int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,
                        struct br2pgo_error *err)
 {
     struct br2_buf out = {0};
+    *ret = NULL;
     json_t *object = json_object();
     json_object_set_new(object, "schema_version", json_integer(1));
     json_object_set_new(object, "br2pgo", json_string(BR2PGO_VERSION));

@@ -243,11 +243,28 @@ static int build_gcc_profile(struct br2pgo_conversion *conversion, struct br2pgo
                              &conversion->gcc_profile, &conversion->build_stats, err);
 }
 
+/* GCC's profiles follow GCC's own rules, the others have no names of functions to shorten. */
+static int check_suffixes(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    if (conversion->options.suffixes == BR2PGO_SUFFIXES_AUTO || needs_rules(conversion, false)) {
+        return 0;
+    }
+    br2_fail(err, BR2PGO_INVALID, "no output cuts the suffixes of names in a way to be chosen");
+    br2_hint(err, "leave --names out; profiles for LLVM's compilers do");
+    return BR2PGO_INVALID;
+}
+
 static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     int rc = open_debug(conversion, err);
+    if (rc == 0) { /* it may have been found where an output is to go */
+        rc = br2_check_outputs(conversion, err);
+    }
     if (rc == 0) {
         rc = br2_settle_formats(conversion, err);
+    }
+    if (rc == 0) {
+        rc = check_suffixes(conversion, err);
     }
     if (rc == 0 && needs_rules(conversion, true)) {
         rc = build_gcc_profile(conversion, err);
@@ -267,6 +284,18 @@ static const char *name_of_image(const struct br2pgo_conversion *conversion)
 /* An option that nothing comes of is a mistake somewhere. */
 static int check_options(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
+    bool listed = conversion->options.symbol_list == 0;
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        listed = listed || conversion->targets[i].options.symbol_list;
+    }
+    if (!listed) {
+        br2_fail(err, BR2PGO_INVALID, "no output has a place for the list of all functions");
+        br2_hint(err, "llvm-extbinary (.prof) has; else leave --symbol-list out");
+        return BR2PGO_INVALID;
+    }
+    if (!needs_debug(conversion) && check_suffixes(conversion, err) != 0) {
+        return BR2PGO_INVALID;
+    }
     if (conversion->options.debug_binary != NULL && !needs_debug(conversion)) {
         br2_fail(err, BR2PGO_INVALID, "no output needs the debug information of '%s'",
                  conversion->options.debug_binary);
@@ -314,10 +343,14 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
 int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     if (conversion->recording_count == 0) {
-        return br2_fail(err, BR2PGO_INVALID, "no recording to read");
+        br2_fail(err, BR2PGO_INVALID, "no recording to read");
+        br2_hint(err, "add one with br2pgo_add_recording");
+        return BR2PGO_INVALID;
     }
     if (conversion->has_run) {
-        return br2_fail(err, BR2PGO_INVALID, "a conversion runs once");
+        br2_fail(err, BR2PGO_INVALID, "a conversion runs once");
+        br2_hint(err, "open another conversion");
+        return BR2PGO_INVALID;
     }
     conversion->has_run = true;
     int rc = run_steps(conversion, err);

@@ -82,6 +82,16 @@ int br2_inspect_order(const struct br2_inspection *inspection, struct br2_inspec
     return 0;
 }
 
+uint64_t br2_inspect_unmapped(const struct br2_inspection *inspection)
+{
+    const struct br2_count_stats *stats = inspection->stats;
+    uint64_t counted = stats->records - stats->wrong_path - stats->empty - stats->stale;
+    for (size_t i = 0; inspection->sources != NULL && i < inspection->dsos->count; i++) {
+        counted -= inspection->sources[i];
+    }
+    return counted;
+}
+
 /* Ends the line that begins at `start`: the names in it may hold anything. */
 static void end_line(struct br2_buf *out, size_t start)
 {
@@ -146,6 +156,27 @@ static double percent(uint64_t part, uint64_t whole)
     return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Branch records that are in no image. */
+static void put_others(struct br2_buf *out, const struct br2_inspection *inspection)
+{
+    const struct br2_count_stats *stats = inspection->stats;
+    const struct {
+        const char *what;
+        uint64_t count;
+    } others[] = {
+        {"in no mapping", br2_inspect_unmapped(inspection)},
+        {"of a wrong path", stats->wrong_path},
+        {"empty", stats->empty},
+        {"older than an empty one", stats->stale},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].count != 0) {
+            br2_buf_printf(out, "%20llu %6.2f%%  %-40s  %s\n", (unsigned long long)others[i].count,
+                           percent(others[i].count, stats->records), "-", others[i].what);
+        }
+    }
+}
+
 /* Images without a record are many and say little. */
 static void put_images(struct br2_buf *out, const struct br2_inspection *inspection)
 {
@@ -155,7 +186,6 @@ static void put_images(struct br2_buf *out, const struct br2_inspection *inspect
         out->failed = true;
         return;
     }
-    uint64_t elsewhere = inspection->stats->records;
     size_t silent = 0;
     br2_buf_str(out, "\nimages       records   share  build-id\n");
     for (size_t i = 0; i < count; i++) {
@@ -171,12 +201,8 @@ static void put_images(struct br2_buf *out, const struct br2_inspection *inspect
                        id[0] != '\0' ? id : "-", images[i].dso->path,
                        images[i].dso->deleted ? " (deleted)" : "");
         end_line(out, start);
-        elsewhere -= images[i].records;
     }
-    if (elsewhere != 0) {
-        br2_buf_printf(out, "%20llu %6.2f%%  %-40s  in no mapping\n", (unsigned long long)elsewhere,
-                       percent(elsewhere, inspection->stats->records), "-");
-    }
+    put_others(out, inspection);
     if (silent != 0) {
         br2_buf_printf(out, "             %zu more without branch records\n", silent);
     }

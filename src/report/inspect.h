@@ -16,6 +16,9 @@ struct br2_inspection {
     const struct br2_count_stats *stats;
 };
 
+/* Branch records that lie in no mapping: those that were counted and start in no image. */
+uint64_t br2_inspect_unmapped(const struct br2_inspection *inspection);
+
 /* "any, user", "call stack", ...: what PERF_SAMPLE_BRANCH_* bits ask for; into `text`. */
 const char *br2_branch_mode_text(uint64_t branch_sample_type, char *text, size_t size);
 

@@ -72,8 +72,9 @@ static json_t *losses_json(const struct br2_recording_info *info)
     return br2_json_whole(object, 6);
 }
 
-static json_t *branches_json(const struct br2_count_stats *stats)
+static json_t *branches_json(const struct br2_inspection *inspection)
 {
+    const struct br2_count_stats *stats = inspection->stats;
     json_t *object = json_object();
     json_object_set_new(object, "samples", br2_json_count(stats->samples));
     json_object_set_new(object, "records", br2_json_count(stats->records));
@@ -81,7 +82,9 @@ static json_t *branches_json(const struct br2_count_stats *stats)
     json_object_set_new(object, "with_prediction", br2_json_count(stats->predictions));
     json_object_set_new(object, "wrong_path", br2_json_count(stats->wrong_path));
     json_object_set_new(object, "empty", br2_json_count(stats->empty));
-    return br2_json_whole(object, 6);
+    json_object_set_new(object, "stale", br2_json_count(stats->stale));
+    json_object_set_new(object, "unmapped", br2_json_count(br2_inspect_unmapped(inspection)));
+    return br2_json_whole(object, 8);
 }
 
 int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *out,
@@ -103,7 +106,7 @@ int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *ou
     const char *trace = info->trace_kind != NULL ? info->trace_kind : "unknown";
     json_object_set_new(object, "trace", info->has_trace ? br2_json_string(trace) : json_null());
     json_object_set_new(object, "events", events_json(info));
-    json_object_set_new(object, "branches", branches_json(inspection->stats));
+    json_object_set_new(object, "branches", branches_json(inspection));
     json_object_set_new(object, "losses", losses_json(info));
     json_object_set_new(object, "images", images_json(inspection));
     return br2_json_write(object, 16, out, err);

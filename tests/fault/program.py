@@ -228,6 +228,33 @@ class Folders(Case):
         self.assertGreater(os.path.getsize(self.old), 3)
 
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give files away")
+    def test_second_may_not_be_replaced(self):
+        """Like /tmp: everybody may add files, and replace his own. What was replaced is put back."""
+        os.chmod(self.out, 0o1777)
+        os.chmod(self.old, 0o666)
+        first = os.path.join(self.out, "first.edges.csv")
+        fresh = os.path.join(self.out, "fresh.edges.json")
+        with open(first, "w", encoding="utf-8") as file:
+            file.write("first")
+        os.chown(first, 65534, 65534)
+        try:
+            subprocess.run([BR2PGO, "--version"], capture_output=True, check=True,
+                           **self.as_nobody())
+        except PermissionError:
+            self.skipTest("nobody cannot run the program")
+        for later in (self.old, os.path.join(self.out, "x.edges.json")):
+            result = self.run_program("-o", first, "-o", fresh, "-o", later, **self.as_nobody())
+            if later == self.old:
+                self.assert_failed(result, "cannot replace", "old.gcov")
+                with open(first, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "first")
+                self.assertEqual(sorted(os.listdir(self.out)), ["first.edges.csv", "old.gcov"])
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.out)), ["first.edges.csv", "fresh.edges.json",
+                                                        "old.gcov", "x.edges.json"])
+
+
 class Pipes(Case):
     def edges(self):
         """What an edge table is."""

@@ -144,14 +144,16 @@ void br2_perf_walk_account(const struct br2_perf_walk *walk, struct br2_recordin
     const struct br2_perf *perf = walk->perf;
     uint64_t read = (uint64_t)(walk->at - perf->data);
     uint64_t left = (uint64_t)(perf->data_end - walk->at);
-    if (perf->data_claimed > read + left) {
+    /* No file is that large: the header has no more to say than that something is missing. */
+    bool absurd = perf->data_claimed > INT64_MAX;
+    if (perf->data_claimed > read + left && !absurd && !walk->broken) {
         left = perf->data_claimed - read;
     }
     left += (uint64_t)(walk->tail_end - walk->tail);
     info->bytes_read = read;
     info->bytes_lost = left;
     info->truncation = perf->truncation;
-    if (walk->broken || (left > 0 && perf->truncation == BR2_WHOLE)) {
+    if ((walk->broken && !absurd) || (left > 0 && perf->truncation == BR2_WHOLE)) {
         info->truncation = perf->pipe && !walk->broken ? BR2_TRUNCATED : BR2_BROKEN;
     }
 }

@@ -184,6 +184,52 @@ static void test_flush_then_commit(void **state)
     unlink(in_folder("a"));
 }
 
+/* Several outputs in steps; a folder lies in the way of "b". */
+static int replace_three(const char *last)
+{
+    struct br2_output outs[3];
+    const char *const names[] = {"a", "fresh", last};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(br2_output_open(&outs[i], in_folder(names[i]), NULL), 0);
+        assert_int_equal(br2_output_write(&outs[i], "new", 3, NULL), 0);
+        br2_output_keep_old(&outs[i]);
+    }
+    assert_int_equal(mkdir(in_folder("b"), 0700), 0);
+    int rc = 0;
+    int done = 0;
+    while (rc == 0 && done < 3) {
+        rc = br2_output_replace(&outs[done], NULL);
+        done += rc == 0;
+    }
+    while (rc != 0 && done != 0) {
+        br2_output_put_back(&outs[--done]);
+    }
+    for (int i = 0; i < 3; i++) {
+        br2_output_abandon(&outs[i]);
+    }
+    rmdir(in_folder("b"));
+    return rc;
+}
+
+/* When the last cannot be moved, what was moved before it is moved back. */
+static void test_all_or_none(void **state)
+{
+    (void)state;
+    save("a", "old");
+    chmod(in_folder("a"), 0640);
+    assert_int_equal(replace_three("b"), BR2PGO_IO);
+    check_content("a", "old");
+    assert_int_equal(mode_of("a"), 0640);
+    assert_int_equal(files(), 1);
+    assert_int_equal(replace_three("c"), 0);
+    check_content("a", "new");
+    check_content("fresh", "new");
+    assert_int_equal(files(), 3);
+    unlink(in_folder("a"));
+    unlink(in_folder("fresh"));
+    unlink(in_folder("c"));
+}
+
 /* The link stays a link; what it points to is replaced. */
 static void test_link(void **state)
 {
@@ -260,9 +306,13 @@ static void test_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_read),     TEST(test_read_pipe),         TEST(test_write),
-        TEST(test_replace),  TEST(test_flush_then_commit), TEST(test_link),
-        TEST(test_refusals), TEST(test_commit_fails),      TEST(test_device),
+        TEST(test_read),         TEST(test_read_pipe),
+        TEST(test_write),        TEST(test_replace),
+        TEST(test_all_or_none),  TEST(test_flush_then_commit),
+        TEST(test_all_or_none),  TEST(test_replace),
+        TEST(test_all_or_none),  TEST(test_flush_then_commit),
+        TEST(test_link),         TEST(test_refusals),
+        TEST(test_commit_fails), TEST(test_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

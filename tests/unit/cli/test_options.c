@@ -152,8 +152,8 @@ static void test_options_without_a_value(void **state)
             assert_string_equal(strchr(error.message, '\0') - 14, "takes no value");
         }
     }
-    assert_int_equal(parse("r", "-vqoo", NULL), 0);
-    assert_true(arguments.verbose && arguments.quiet);
+    assert_int_equal(parse("r", "-vvoo", NULL), 0);
+    assert_true(arguments.verbose);
     assert_string_equal(arguments.outputs[0].path, "o");
 }
 
@@ -261,7 +261,8 @@ static void test_refusals(void **state)
                    "'r'");
     assert_refused(parse("inspect", NULL), "no recording given",
                    "usage: br2pgo inspect perf.data; see br2pgo --help");
-    assert_refused(parse("inspect", "a", "b", NULL), "inspect takes one recording at a time", "");
+    assert_refused(parse("inspect", "a", "b", NULL), "inspect takes one recording at a time",
+                   "call it once for each");
     assert_refused(parse("inspect", "r", "-o", "x", NULL),
                    "option '--output' has no meaning for this command", "see br2pgo --help");
     assert_refused(parse("r", "-o", "x", "--json", NULL),
@@ -271,7 +272,16 @@ static void test_refusals(void **state)
     assert_refused(parse("r", "-o", "x", "--frobnicate=1", NULL), "unknown option '--frobnicate=1'",
                    "see br2pgo --help");
     assert_refused(parse("r", "-o", "x", "--report", "x", NULL),
-                   "the report and an output are both 'x'", "");
+                   "the report and an output are both 'x'", "give each a name of its own");
+    assert_refused(parse("r", "-o", "x", "-qv", NULL), "--quiet and --verbose ask for the opposite",
+                   "leave one of them out; --report writes what -v shows to a file");
+    assert_refused(parse("r", "-o", "x", "-b", NULL), "option '-b' needs a value", "it takes FILE");
+    assert_refused(parse("r", "-o", "x", "--md5=1", NULL), "option '--md5' takes no value",
+                   "give it alone; see br2pgo --help");
+    assert_refused(parse("r", "-o", "", NULL), "the value of option '--output' is empty",
+                   "it takes FILE");
+    assert_refused(parse("r", "-o", "x", "--report=", NULL),
+                   "the value of option '--report' is empty", "it takes FILE");
 }
 
 static void test_gcc_version(void **state)
@@ -285,7 +295,7 @@ static void test_gcc_version(void **state)
         assert_int_equal(parse("r", "-o", "o", "--gcc-version", good[i].word, NULL), 0);
         assert_int_equal(arguments.gcc_version, good[i].version);
     }
-    static const char *const bad[] = {"", "0", "-1", "+12", " 12", "gcc", "12x", "12-rc1", "1000"};
+    static const char *const bad[] = {"0", "-1", "+12", " 12", "gcc", "12x", "12-rc1", "1000"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char message[96];
         snprintf(message, sizeof message, "option '--gcc-version' does not take '%s'", bad[i]);
@@ -293,7 +303,8 @@ static void test_gcc_version(void **state)
                        "it takes a version, like 12 or 12.2");
     }
     assert_refused(parse("r", "-o", "o", "--gcc-version=12", "--gcc", "gcc", NULL),
-                   "both --gcc-version and --gcc say which GCC is meant: one is enough", "");
+                   "both --gcc-version and --gcc say which GCC is meant: one is enough",
+                   "leave one of them out");
 }
 
 static const char *const all_options[] = {

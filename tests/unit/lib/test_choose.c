@@ -313,6 +313,54 @@ static void test_recording_of_another_program(void **state)
     assert_false(noted(BR2PGO_NOTE_WARNING, "'r.data' has no"));
 }
 
+/* Runs r.data and another recording, of `text`, against app. */
+static int run_two(const char *text)
+{
+    br2pgo_close(conversion);
+    fixture_recording("r.data",
+                      FIXTURE_EVENT MMAP "buildid=" FIXTURE_BUILD_ID
+                                         " name=/opt/app\nsample pid=7 : " FIXTURE_HISTORY);
+    fixture_recording("other.data", text);
+    assert_int_equal(br2pgo_open(&options, &conversion, &error), 0);
+    assert_int_equal(br2pgo_add_recording(conversion, "r.data", &error), 0);
+    assert_int_equal(br2pgo_add_recording(conversion, "other.data", &error), 0);
+    assert_int_equal(br2pgo_set_image(conversion, "app", &error), 0);
+    assert_int_equal(br2pgo_add_output(conversion, "r.edges.csv", NULL, &error), 0);
+    return br2pgo_run(conversion, &error);
+}
+
+/* A second recording of another build is no recording of nothing. */
+static void test_recording_of_another_build(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run_two(FIXTURE_EVENT MMAP "buildid=abcd name=/opt/app\nsample pid=7 : " FIXTURE_HISTORY),
+        BR2PGO_USELESS);
+    assert_string_equal(error.message, "'app' has build-id " FIXTURE_BUILD_ID
+                                       ", but 'other.data' is of '/opt/app' with build-id abcd");
+    assert_non_null(strstr(error.hint, "--ignore-build-id"));
+    /* It is mapped, but did not run. */
+    assert_int_equal(run_two(FIXTURE_EVENT MMAP "buildid=abcd name=/opt/app\n" OTHER
+                                                "name=/bin/other\n" OTHER_CALL),
+                     0);
+    assert_true(noted(BR2PGO_NOTE_WARNING, "'other.data' has no branch record in 'app'"));
+    options.ignore_build_id = 1;
+    assert_int_equal(
+        run_two(FIXTURE_EVENT MMAP "buildid=abcd name=/opt/app\nsample pid=7 : " FIXTURE_HISTORY),
+        0);
+    assert_int_equal(kept(), 12);
+}
+
+/* What one recording is sure of, another may only guess. */
+static void test_recording_by_name(void **state)
+{
+    (void)state;
+    assert_int_equal(run_two(FIXTURE_EVENT MMAP "name=/gone/app\nsample pid=7 : " FIXTURE_HISTORY),
+                     0);
+    assert_true(noted(BR2PGO_NOTE_WARNING, "'app' is taken for the recorded '/gone/app'"));
+    assert_int_equal(kept(), 12);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -330,6 +378,8 @@ int main(void)
         TEST(test_sysroot),
         TEST(test_contradicted),
         TEST(test_recording_of_another_program),
+        TEST(test_recording_of_another_build),
+        TEST(test_recording_by_name),
     };
     fixture_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

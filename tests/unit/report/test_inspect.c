@@ -54,8 +54,13 @@ static int setup(void **state)
     images[2] = (struct br2_dso){.path = "[vdso]"};
     dsos = (struct br2_dsos){.items = images, .count = 3};
     memcpy(sources, (uint64_t[]){10, 80, 0}, sizeof sources);
-    stats = (struct br2_count_stats){
-        .samples = 3, .records = 100, .depth = 40, .predictions = 50, .wrong_path = 4, .empty = 2};
+    stats = (struct br2_count_stats){.samples = 3,
+                                     .records = 100,
+                                     .depth = 40,
+                                     .predictions = 50,
+                                     .wrong_path = 4,
+                                     .empty = 2,
+                                     .stale = 1};
     inspection = (struct br2_inspection){
         .path = "perf.data", .info = &info, .dsos = &dsos, .sources = sources, .stats = &stats};
     return 0;
@@ -109,7 +114,11 @@ static void test_text(void **state)
         "                  80  80.00%  0abcde                                    /bin/much "
         "(deleted)\n"
         "                  10  10.00%  -                                         /bin/little\n"
-        "                  10  10.00%  -                                         in no mapping\n"
+        "                   3   3.00%  -                                         in no mapping\n"
+        "                   4   4.00%  -                                         of a wrong path\n"
+        "                   2   2.00%  -                                         empty\n"
+        "                   1   1.00%  -                                         older than an "
+        "empty one\n"
         "             1 more without branch records\n");
     free(got);
 }
@@ -203,7 +212,7 @@ static void test_json(void **state)
     json_t *expected = json_pack(
         "{s:i, s:s, s:s, s:b, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:n,"
         " s:[{s:s, s:i, s:i, s:b, s:s, s:b, s:b}, {s:s, s:i, s:i, s:b, s:n, s:b, s:b}],"
-        " s:{s:i, s:i, s:i, s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
+        " s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
         " s:[{s:s, s:s, s:b, s:i, s:f}, {s:s, s:n, s:b, s:i, s:f}, {s:s, s:n, s:b, s:i, s:f}]}",
         "schema_version", 1, "file", "perf.data", "container", "perf.data (file mode)",
         "big_endian", 0, "compressed", 0, "state", "whole", "recorder", "6.1.0", "command",
@@ -212,7 +221,7 @@ static void test_json(void **state)
         "branch_mode", "user, any", "exclude_kernel", 1, "exclude_user", 0, "name", "instructions",
         "samples", 0, "period", 1000, "branch_records", 0, "branch_mode", "exclude_kernel", 0,
         "exclude_user", 1, "branches", "samples", 3, "records", 100, "depth", 40, "with_prediction",
-        50, "wrong_path", 4, "empty", 2, "losses", "lost_records", 0, "unknown_event_samples", 0,
+        50, "wrong_path", 4, "empty", 2, "stale", 1, "unmapped", 3, "losses", "lost_records", 0, "unknown_event_samples", 0,
         "malformed_records", 0, "unknown_records", 0, "throttled", 0, "bytes_lost", 0, "images",
         "path", "/bin/much", "build_id", "0abcde", "deleted", 1, "records", 80, "share", 0.8,
         "path", "/bin/little", "build_id", "deleted", 0, "records", 10, "share", 0.1, "path",
