@@ -26,7 +26,8 @@ struct builder {
     struct br2_block_flow *flow;
     struct br2_jump_tables *tables;
     struct br2_symbol_names symbols;
-    struct br2_addresses entries; /* where code of one function jumps into another */
+    struct br2_code_section section; /* of the last stub without a name */
+    struct br2_addresses entries;    /* where code of one function jumps into another */
     /* Of the function in hand: */
     uint32_t number;
     const struct br2_flow_function *function;
@@ -97,11 +98,13 @@ static int name_function(struct builder *builder, size_t index, struct br2pgo_er
         length = (size_t)(end_of_stub_name(range) - name);
         function->plt = true;
     } else if (range->plt) {
-        const struct br2_image *image = builder->graph->image;
-        const char *section = br2_image_section_at(image, range->start, &function->start);
-        name = section != NULL ? section : "";
+        /* Stubs of one section follow each other: mostly it is the last one's. */
+        struct br2_code_section *section = &builder->section;
+        function->section = (range->start >= section->start && range->start < section->end) ||
+                            br2_image_section_at(builder->graph->image, range->start, section);
+        function->start = function->section ? section->start : range->start;
+        name = function->section ? section->name : "";
         length = strlen(name);
-        function->section = section != NULL;
     }
     function->name = br2_strings_add(&builder->flow->names, name, length);
     return function->name != BR2_NO_STRING ? 0 : br2_fail_memory(err);

@@ -332,18 +332,20 @@ bool br2_image_has_section(const struct br2_image *image, const char *name)
     return br2_elf_section(&image->elf, name) != NULL;
 }
 
-const char *br2_image_section_at(const struct br2_image *image, uint64_t address,
-                                 uint64_t *ret_start)
+bool br2_image_section_at(const struct br2_image *image, uint64_t address,
+                          struct br2_code_section *ret)
 {
     for (size_t i = 1; i < image->elf.section_count; i++) {
         const struct br2_elf_section *section = &image->elf.sections[i];
         if (is_text(section) && address >= section->address &&
             address - section->address < section->size) {
-            *ret_start = section->address;
-            return section->name;
+            ret->name = section->name;
+            ret->start = section->address;
+            ret->end = section->address + section->size;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret)

@@ -59,9 +59,14 @@ bool br2_image_has_symbol(const struct br2_image *image, const char *name);
 
 /* Whether the file has a section of this name. */
 bool br2_image_has_section(const struct br2_image *image, const char *name);
-/* The name and start of the executable section that contains `address`; NULL: none does. */
-const char *br2_image_section_at(const struct br2_image *image, uint64_t address,
-                                 uint64_t *ret_start);
+/* The executable section that contains `address`; false where none does. */
+struct br2_code_section {
+    const char *name;
+    uint64_t start;
+    uint64_t end;
+};
+bool br2_image_section_at(const struct br2_image *image, uint64_t address,
+                          struct br2_code_section *ret);
 
 /* Executable segments, sorted by address. */
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret);

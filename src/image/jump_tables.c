@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "image/jump_tables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "image/image_private.h"
 
+/* A section with data. */
+struct data {
+    uint64_t start;
+    size_t size;
+    const uint8_t *bytes;
+};
+
 struct br2_jump_tables {
     const struct br2_image *image;
     struct br2_addresses in_data; /* code addresses that data holds */
+    struct data *data;            /* owned; sorted by start */
+    size_t data_count;
+    size_t data_capacity;
 };
 
 /* What a function says about its tables. */
@@ -77,6 +88,29 @@ static bool add_section(struct br2_jump_tables *tables, const struct br2_elf_sec
     return true;
 }
 
+static bool add_data(struct br2_jump_tables *tables, const struct br2_elf_section *section)
+{
+    size_t size;
+    const uint8_t *bytes = br2_elf_section_bytes(section, &size);
+    if ((section->flags & (SHF_ALLOC | SHF_EXECINSTR)) != SHF_ALLOC || bytes == NULL) {
+        return true;
+    }
+    if (!br2_grow(&tables->data, &tables->data_capacity, tables->data_count,
+                  sizeof *tables->data)) {
+        return false;
+    }
+    tables->data[tables->data_count++] =
+        (struct data){.start = section->address, .size = size, .bytes = bytes};
+    return true;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct data *a = left;
+    const struct data *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
 int br2_jump_tables_open(const struct br2_image *image, struct br2_jump_tables **ret,
                          struct br2pgo_error *err)
 {
@@ -88,7 +122,8 @@ int br2_jump_tables_open(const struct br2_image *image, struct br2_jump_tables *
     const struct br2_elf *elf = &image->elf;
     bool ok = true;
     for (size_t i = 1; ok && i < elf->section_count; i++) {
-        if (is_of_data(elf, &elf->sections[i])) {
+        ok = add_data(tables, &elf->sections[i]);
+        if (ok && is_of_data(elf, &elf->sections[i])) {
             ok = add_section(tables, &elf->sections[i]);
         }
     }
@@ -97,6 +132,9 @@ int br2_jump_tables_open(const struct br2_image *image, struct br2_jump_tables *
         return br2_fail_memory(err);
     }
     br2_addresses_sort(&tables->in_data);
+    if (tables->data_count != 0) {
+        qsort(tables->data, tables->data_count, sizeof *tables->data, by_start);
+    }
     *ret = tables;
     return 0;
 }
@@ -105,6 +143,7 @@ void br2_jump_tables_close(struct br2_jump_tables *tables)
 {
     if (tables != NULL) {
         br2_addresses_done(&tables->in_data);
+        br2_free(tables->data);
         br2_free(tables);
     }
 }
@@ -151,24 +190,26 @@ static bool take_x86(struct evidence *evidence, const struct br2_insn *insn, con
 }
 
 /* The bytes of data from `address` to the end of its section; NULL: there are none. */
-static const uint8_t *data_at(const struct br2_image *image, uint64_t address, size_t *ret_size)
+static const uint8_t *data_at(const struct br2_jump_tables *tables, uint64_t address,
+                              size_t *ret_size)
 {
-    const struct br2_elf *elf = &image->elf;
-    for (size_t i = 1; i < elf->section_count; i++) {
-        const struct br2_elf_section *section = &elf->sections[i];
-        if ((section->flags & SHF_ALLOC) == 0 || address < section->address ||
-            address - section->address >= section->size) {
-            continue;
-        }
-        size_t size;
-        const uint8_t *bytes = br2_elf_section_bytes(section, &size);
-        uint64_t offset = address - section->address;
-        if (bytes != NULL && offset < size) {
-            *ret_size = size - (size_t)offset;
-            return bytes + offset;
+    size_t low = 0; /* of the first section behind `address` */
+    size_t high = tables->data_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tables->data[middle].start <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    const struct data *data = low != 0 ? &tables->data[low - 1] : NULL;
+    if (data == NULL || address - data->start >= data->size) {
+        return NULL;
+    }
+    size_t offset = (size_t)(address - data->start);
+    *ret_size = data->size - offset;
+    return data->bytes + offset;
 }
 
 /* Whether `target` is in a part of the function that was split off, or the function is the part. */
@@ -189,16 +230,16 @@ static bool is_in_other_part(const struct br2_image *image, const struct br2_cod
 }
 
 /* Adds the entries of one table; `size` is that of an entry, `end` where another one begins. */
-static bool add_table(const struct br2_image *image, const struct br2_code *code, uint64_t table,
-                      uint64_t end, size_t size, struct br2_addresses *ret)
+static bool add_table(const struct br2_jump_tables *tables, const struct br2_code *code,
+                      uint64_t table, uint64_t end, size_t size, struct br2_addresses *ret)
 {
-    size_t left;
-    const uint8_t *p = data_at(image, table, &left);
+    size_t left = 0;
+    const uint8_t *p = data_at(tables, table, &left);
     for (uint64_t at = table; p != NULL && left >= size && at != end; at += size) {
         uint64_t target = size == 4 ? table + signed32(p) : br2_load_le64(p);
         /* Where the compiler saw that nothing gets, the entry is the function's end. */
         bool inside = br2_code_find(code, target) != SIZE_MAX;
-        if (!inside && target != code->end && !is_in_other_part(image, code, target)) {
+        if (!inside && target != code->end && !is_in_other_part(tables->image, code, target)) {
             break;
         }
         if (target != code->end && !br2_addresses_add(ret, target)) {
@@ -210,16 +251,13 @@ static bool add_table(const struct br2_image *image, const struct br2_code *code
     return true;
 }
 
-static bool add_tables(const struct br2_image *image, const struct br2_code *code,
-                       const struct br2_addresses *tables, size_t size, struct br2_addresses *ret)
+static bool add_tables(const struct br2_jump_tables *tables, const struct br2_code *code,
+                       const struct br2_addresses *starts, size_t size, struct br2_addresses *ret)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < tables->count; i++) {
-        uint64_t end = i + 1 < tables->count ? tables->items[i + 1] : 0;
-        /* Code that is taken the address of is no table. */
-        if (br2_image_area_at(image, tables->items[i]) == NULL) {
-            ok = add_table(image, code, tables->items[i], end, size, ret);
-        }
+    for (size_t i = 0; ok && i < starts->count; i++) {
+        uint64_t end = i + 1 < starts->count ? starts->items[i + 1] : 0;
+        ok = add_table(tables, code, starts->items[i], end, size, ret);
     }
     return ok;
 }
@@ -240,9 +278,9 @@ static bool collect(const struct br2_jump_tables *tables, const struct br2_code 
     br2_addresses_sort(&evidence->near);
     br2_addresses_sort(&evidence->far);
     if (ok && evidence->adds) {
-        ok = add_tables(image, code, &evidence->near, 4, ret);
+        ok = add_tables(tables, code, &evidence->near, 4, ret);
     }
-    return ok && add_tables(image, code, &evidence->far, 8, ret);
+    return ok && add_tables(tables, code, &evidence->far, 8, ret);
 }
 
 int br2_jump_tables_targets(const struct br2_jump_tables *tables, const struct br2_code *code,

@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Any bytes as a program: segments, code ranges, instructions, debug information. */
+/* Any bytes as a program: segments, code ranges, instructions, jump tables, names of symbols, debug
+ * information. */
 #include "fuzz.h"
 #include "image/code.h"
 #include "image/debug.h"
+#include "image/jump_tables.h"
+#include "image/symbol_names.h"
 
 /* A small file can describe a lot of code; so much of it is looked at. */
 #define RANGES_MAX      64
 #define RANGE_BYTES_MAX 4096
+
+static void look_at_tables(const struct br2_image *image, const struct br2_code *code)
+{
+    struct br2_jump_tables *tables;
+    struct br2_addresses targets = {0};
+    if (br2_jump_tables_open(image, &tables, NULL) == 0) {
+        br2_jump_tables_targets(tables, code, &targets, NULL);
+        br2_addresses_done(&targets);
+        br2_jump_tables_close(tables);
+    }
+}
+
+static void look_at_names(const struct br2_image *image)
+{
+    struct br2_symbol_names names;
+    if (br2_symbol_names_read(image, &names, NULL) == 0) {
+        for (size_t i = 0; i < names.count; i++) {
+            fuzz_require(br2_symbol_names_at(&names, names.items[i].address) != NULL,
+                         "every symbol is found");
+        }
+        br2_symbol_names_done(&names);
+    }
+}
 
 static void look_at_range(const struct br2_image *image, struct br2_debug *debug,
                           struct br2_decoder *decoder, const struct br2_code_range *range)
@@ -21,6 +47,7 @@ static void look_at_range(const struct br2_image *image, struct br2_debug *debug
             fuzz_require(code.insns[i].address == at, "instructions follow each other");
             at += code.insns[i].size;
         }
+        look_at_tables(image, &code);
         br2_code_done(&code);
     }
     const struct br2_debug_function *function = NULL;
@@ -41,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (br2_image_open(path, &image, NULL) == 0) {
         struct br2_debug *debug = NULL;
         struct br2_decoder *decoder;
+        look_at_names(image);
         if (br2_debug_open(image, NULL, NULL, &debug, NULL) != 0) {
             debug = NULL;
         }

@@ -323,6 +323,26 @@ static void test_refused(void **state)
     br2_buf_done(&file);
 }
 
+static void test_sections(void **state)
+{
+    (void)state;
+    struct eb eb = eb_new(ET_DYN, EM_X86_64);
+    eb_text(&eb, ".text", 0x1000, nops, 0x100);
+    eb_add(&eb, ".data", SHT_PROGBITS, SHF_ALLOC, 0x9000, nops, 16);
+    struct br2_image *image = open_built(&eb);
+    struct br2_code_section section;
+    assert_true(br2_image_has_section(image, ".data"));
+    assert_false(br2_image_has_section(image, ".dat"));
+    assert_true(br2_image_section_at(image, 0x10ff, &section));
+    assert_string_equal(section.name, ".text");
+    assert_int_equal(section.start, 0x1000);
+    assert_int_equal(section.end, 0x1100);
+    assert_false(br2_image_section_at(image, 0xfff, &section));
+    assert_false(br2_image_section_at(image, 0x1100, &section));
+    assert_false(br2_image_section_at(image, 0x9000, &section));
+    br2_image_close(image);
+}
+
 int main(void)
 {
     memset(nops, 0x90, sizeof nops);
@@ -336,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_module),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
