@@ -96,9 +96,6 @@ static int compare_targets(const void *a, const void *b, void *user)
 {
     const struct br2_call_target *x = a;
     const struct br2_call_target *y = b;
-    if (x->count != y->count) {
-        return x->count > y->count ? -1 : 1;
-    }
     return br2_profile_compare_names(user, x->name, y->name);
 }
 
@@ -262,7 +259,7 @@ static void write_place(struct writer *writer, struct br2_place place)
     br2_buf_le32(writer->out, place.offset << 16 | place.discriminator);
 }
 
-/* The busiest target first. */
+/* By name, as create_gcov has them: GCC looks for the busiest itself. */
 static bool write_targets(struct writer *writer, const struct br2_body_sample *sample)
 {
     size_t count = sample->target_count;
