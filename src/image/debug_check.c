@@ -29,13 +29,14 @@ struct check {
     bool no_memory;
 };
 
-/* The section of `elf` that has `at` among its bytes. */
+/* The section of `elf` that has `at` among its bytes. libelf makes none of its own of those of this
+ * type, which debug information has, so that looking takes no memory. */
 static const uint8_t *section_around(Elf *elf, const void *at, size_t *ret_size)
 {
     Elf_Scn *scn = NULL;
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
         GElf_Shdr header;
-        if (gelf_getshdr(scn, &header) == NULL || header.sh_type == SHT_NOBITS) {
+        if (gelf_getshdr(scn, &header) == NULL || header.sh_type != SHT_PROGBITS) {
             continue;
         }
         Elf_Data *data = elf_getdata(scn, NULL);

@@ -41,17 +41,29 @@ static uint64_t laid_out_address(const struct br2_elf *elf, const GElf_Shdr *hea
     return needs_one ? header->sh_offset : header->sh_addr;
 }
 
+size_t br2_elf_room(const struct br2_elf *elf)
+{
+    return elf->size < SIZE_MAX / 4 ? 4 * elf->size : SIZE_MAX;
+}
+
+bool br2_elf_take(size_t *room, uint64_t size)
+{
+    if (size > *room) {
+        return false;
+    }
+    *room -= (size_t)size;
+    return true;
+}
+
 /* A copy: relocating may change the bytes that hold the name. NULL when memory runs out. Names may
  * share bytes, but no more of them than `*room`: beyond, sections have no name. */
 static const char *section_name(struct br2_elf *elf, size_t names, size_t offset, size_t *room)
 {
     const char *name = names != 0 ? elf_strptr(elf->elf, names, offset) : NULL;
-    size_t length = name != NULL ? strnlen(name, *room) : 0;
-    if (name == NULL || length == *room) {
+    if (name == NULL || !br2_elf_take(room, strnlen(name, *room))) {
         return "";
     }
-    *room -= length;
-    return br2_arena_strndup(&elf->names, name, length);
+    return br2_arena_strndup(&elf->names, name, strlen(name));
 }
 
 static int read_sections(struct br2_elf *elf, const char *path, struct br2pgo_error *err)
@@ -71,7 +83,7 @@ static int read_sections(struct br2_elf *elf, const char *path, struct br2pgo_er
     if (elf->sections == NULL) {
         return br2_fail_memory(err);
     }
-    size_t room = elf->size < SIZE_MAX / 4 ? 4 * elf->size : SIZE_MAX;
+    size_t room = br2_elf_room(elf);
     for (size_t i = 0; i < count; i++) {
         struct br2_elf_section *section = &elf->sections[i];
         GElf_Shdr header;

@@ -40,7 +40,8 @@ struct br2_elf {
     uint64_t *unresolved; /* owned */
     size_t unresolved_count;
     size_t unresolved_capacity;
-    void **buffers; /* owned; decompressed sections */
+    uint64_t decompressed; /* bytes of all buffers */
+    void **buffers;        /* owned; decompressed sections */
     size_t buffer_count;
     size_t buffer_capacity;
 };
@@ -72,6 +73,12 @@ enum br2_elf_use {
 int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
                  struct br2pgo_error *err);
 void br2_elf_close(struct br2_elf *elf);
+
+/* Parts of a hostile file may overlap, so that going through all of one kind is more work than its
+ * size tells. No honest file has more bytes of any kind than this. */
+size_t br2_elf_room(const struct br2_elf *elf);
+/* Takes `size` from what is left of it; false when that is less. */
+bool br2_elf_take(size_t *room, uint64_t size);
 
 /* The first section of this name, or NULL. */
 const struct br2_elf_section *br2_elf_section(const struct br2_elf *elf, const char *name);

@@ -49,10 +49,12 @@ static bool build_id_in_segments(const struct br2_elf *elf, struct br2_build_id 
     if (elf_getphdrnum(elf->elf, &count) != 0) {
         return false;
     }
+    size_t room = br2_elf_room(elf);
     for (size_t i = 0; i < count && i < INT32_MAX; i++) {
         GElf_Phdr header;
         if (gelf_getphdr(elf->elf, (int)i, &header) == NULL || header.p_type != PT_NOTE ||
-            header.p_offset > elf->size || header.p_filesz > elf->size - header.p_offset) {
+            header.p_offset > elf->size || header.p_filesz > elf->size - header.p_offset ||
+            !br2_elf_take(&room, header.p_filesz)) {
             continue;
         }
         if (build_id_in_notes(elf->bytes + header.p_offset, header.p_filesz,
@@ -66,11 +68,12 @@ static bool build_id_in_segments(const struct br2_elf *elf, struct br2_build_id 
 void br2_elf_build_id(const struct br2_elf *elf, struct br2_build_id *ret)
 {
     *ret = (struct br2_build_id){0};
+    size_t room = br2_elf_room(elf);
     /* The program headers of a separate debug file describe the other file: sections first. */
     for (size_t i = 1; i < elf->section_count; i++) {
         const struct br2_elf_section *section = &elf->sections[i];
         if (section->type != SHT_NOTE || section->offset > elf->size ||
-            section->size > elf->size - section->offset) {
+            section->size > elf->size - section->offset || !br2_elf_take(&room, section->size)) {
             continue;
         }
         GElf_Shdr header;

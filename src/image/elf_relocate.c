@@ -152,10 +152,11 @@ static int apply(struct br2_elf *elf, const struct br2_elf_section *target, uint
 }
 
 static int apply_section(struct br2_elf *elf, const struct br2_elf_section *section,
-                         enum br2_elf_use use, struct br2pgo_error *err)
+                         enum br2_elf_use use, size_t *room, struct br2pgo_error *err)
 {
     if (section->info == 0 || section->info >= elf->section_count ||
-        section->link >= elf->section_count || !is_wanted(&elf->sections[section->info], use)) {
+        section->link >= elf->section_count || !is_wanted(&elf->sections[section->info], use) ||
+        !br2_elf_take(room, section->size)) {
         return 0;
     }
     const struct br2_elf_section *target = &elf->sections[section->info];
@@ -192,9 +193,10 @@ int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_er
     if (elf->header.e_machine != EM_X86_64 && elf->header.e_machine != EM_AARCH64) {
         return 0;
     }
+    size_t room = br2_elf_room(elf);
     for (size_t i = 1; i < elf->section_count; i++) {
-        int status =
-            elf->sections[i].type == SHT_RELA ? apply_section(elf, &elf->sections[i], use, err) : 0;
+        const struct br2_elf_section *section = &elf->sections[i];
+        int status = section->type == SHT_RELA ? apply_section(elf, section, use, &room, err) : 0;
         if (status != 0) {
             return status;
         }

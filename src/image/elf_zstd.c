@@ -9,14 +9,16 @@
 
 /* Not in older elf.h. */
 #define COMPRESSION_ZSTD 2
-/* More than compilers' output ever shrinks. */
-#define MAX_RATIO 65536
+/* As for zlib in libelf: more than compilers' output ever shrinks. */
+#define MAX_RATIO 1032
 
 /* Decompresses `raw` behind its header; NULL when that fails or memory runs out (`*ret_memory`). */
 static void *decompress(struct br2_elf *elf, const Elf_Data *raw, uint64_t size, bool *ret_memory)
 {
     size_t skip = sizeof(Elf64_Chdr);
-    if (raw->d_size <= skip || size == 0 || size / MAX_RATIO > raw->d_size) {
+    uint64_t room = elf->size < UINT64_MAX / MAX_RATIO ? MAX_RATIO * elf->size : UINT64_MAX;
+    if (raw->d_size <= skip || size == 0 || size / MAX_RATIO > raw->d_size ||
+        size > room - elf->decompressed) {
         return NULL;
     }
     void *bytes = br2_alloc(size);
@@ -33,6 +35,7 @@ static void *decompress(struct br2_elf *elf, const Elf_Data *raw, uint64_t size,
         return NULL;
     }
     elf->buffers[elf->buffer_count++] = bytes;
+    elf->decompressed += size;
     return bytes;
 }
 

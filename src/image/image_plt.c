@@ -31,6 +31,7 @@ struct plt {
     uint64_t entry_size;
     bool has_header;
     struct slots slots;
+    size_t room; /* for names */
 };
 
 static const char *name_of(const struct br2_elf_symbols *symbols, uint64_t index)
@@ -93,10 +94,13 @@ static int by_address(const void *a, const void *b)
 
 static int read_slots(const struct br2_elf *elf, struct slots *slots, struct br2pgo_error *err)
 {
+    size_t room = br2_elf_room(elf);
     for (size_t i = 1; i < elf->section_count; i++) {
-        const char *name = elf->sections[i].name;
-        if (strcmp(name, ".rela.plt") == 0 || strcmp(name, ".rela.dyn") == 0) {
-            int status = add_slots(elf, &elf->sections[i], slots, err);
+        const struct br2_elf_section *section = &elf->sections[i];
+        bool wanted =
+            strcmp(section->name, ".rela.plt") == 0 || strcmp(section->name, ".rela.dyn") == 0;
+        if (wanted && br2_elf_take(&room, section->size)) {
+            int status = add_slots(elf, section, slots, err);
             if (status != 0) {
                 return status;
             }
@@ -212,8 +216,8 @@ static int add_stub(struct plt *plt, size_t offset, size_t size, struct br2_rang
         target = x86 ? name_x86(plt, offset, size) : name_aarch64(plt, offset, size);
     }
     const char *name = "plt";
-    if (target != NULL) {
-        size_t length = strlen(target);
+    size_t length = target != NULL ? strlen(target) : 0;
+    if (target != NULL && br2_elf_take(&plt->room, length)) {
         char *text = br2_arena_alloc(&plt->image->names, length + sizeof "@plt");
         if (text == NULL) {
             return br2_fail_memory(err);
@@ -264,7 +268,7 @@ int br2_image_read_plt(struct br2_image *image, struct br2_range_list *ret,
                        struct br2pgo_error *err)
 {
     static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
-    struct plt plt = {.image = image};
+    struct plt plt = {.image = image, .room = br2_elf_room(&image->elf)};
     if (image->elf.header.e_type == ET_REL) {
         return 0;
     }

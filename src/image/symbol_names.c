@@ -21,6 +21,7 @@ struct entries {
     struct entry *items; /* owned */
     size_t count;
     size_t capacity;
+    size_t room; /* for names */
 };
 
 static bool take(const struct br2_image *image, const GElf_Sym *symbol, const char *name,
@@ -49,7 +50,8 @@ static int collect(const struct br2_image *image, struct entries *entries, struc
         GElf_Sym symbol;
         const char *name;
         struct entry entry = {.index = i};
-        if (!br2_elf_symbol(&symbols, i, &symbol, &name) || !take(image, &symbol, name, &entry)) {
+        if (!br2_elf_symbol(&symbols, i, &symbol, &name) || !take(image, &symbol, name, &entry) ||
+            !br2_elf_take(&entries->room, strlen(name))) {
             continue;
         }
         if (!br2_grow(&entries->items, &entries->capacity, entries->count, sizeof entry)) {
@@ -120,7 +122,7 @@ static int number_all(const struct entries *entries, struct br2_symbol_names *re
 int br2_symbol_names_read(const struct br2_image *image, struct br2_symbol_names *ret,
                           struct br2pgo_error *err)
 {
-    struct entries entries = {0};
+    struct entries entries = {.room = br2_elf_room(&image->elf)};
     *ret = (struct br2_symbol_names){0};
     int rc = collect(image, &entries, err);
     if (rc == 0 && entries.count != 0) {

@@ -12,7 +12,7 @@
 
 #include "elf_builder.h"
 #include "image/debug.h"
-#include "image/image.h"
+#include "image/image_private.h"
 
 #define SECONDS 15
 
@@ -244,12 +244,126 @@ static void test_sections(void **state)
     check_limited(path, read_debug_info);
 }
 
+/* Writes a file of one section with code and, behind it, `count` that are all the same bytes. */
+static void write_overlapping(const char *path, Elf64_Shdr section, unsigned count,
+                              const struct br2_buf *contents)
+{
+    struct br2_buf file = {0};
+    struct br2_buf headers = {0};
+    Elf64_Ehdr header = {
+        .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_REL,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof header,
+        .e_shentsize = sizeof(Elf64_Shdr),
+    };
+    br2_buf_put(&file, &header, sizeof header);
+    put_section(&headers, (Elf64_Shdr){.sh_size = count + 3});
+    put_section(&headers, (Elf64_Shdr){.sh_type = SHT_PROGBITS,
+                                       .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                                       .sh_offset = file.size,
+                                       .sh_size = sizeof header});
+    /* Its symbol 1 is an undefined one, as the contents begin with numbers that are small. */
+    put_section(&headers, (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                       .sh_offset = file.size,
+                                       .sh_size = 2 * sizeof(Elf64_Sym),
+                                       .sh_entsize = sizeof(Elf64_Sym)});
+    section.sh_offset = file.size;
+    section.sh_size = contents->size;
+    for (unsigned i = 0; i < count; i++) {
+        put_section(&headers, section);
+    }
+    br2_buf_put(&file, contents->bytes, contents->size);
+    eb_align(&file);
+    header.e_shoff = file.size;
+    memcpy(file.bytes, &header, sizeof header);
+    br2_buf_put(&file, headers.bytes, headers.size);
+    eb_save(path, file.bytes, file.size);
+    br2_buf_done(&file);
+    br2_buf_done(&headers);
+}
+
+static void test_overlapping_notes(void **state)
+{
+    (void)state;
+    struct br2_buf notes = {0};
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/br2-notes-%d", getpid());
+    for (unsigned i = 0; i < 300000; i++) {
+        br2_buf_le32(&notes, 0);
+        br2_buf_le32(&notes, 0);
+        br2_buf_le32(&notes, 1);
+    }
+    write_overlapping(path, (Elf64_Shdr){.sh_type = SHT_NOTE}, 100000, &notes);
+    br2_buf_done(&notes);
+    check_limited(path, open_it);
+}
+
+/* Calls out of a module, each counted by 100 sections. */
+static void test_overlapping_relocations(void **state)
+{
+    (void)state;
+    struct br2_buf relocations = {0};
+    struct br2_image *image;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/br2-relocations-%d", getpid());
+    for (unsigned i = 0; i < 1000; i++) {
+        Elf64_Rela rela = {.r_offset = 1, .r_info = ELF64_R_INFO(1, R_X86_64_PLT32)};
+        br2_buf_put(&relocations, &rela, sizeof rela);
+    }
+    write_overlapping(path, (Elf64_Shdr){.sh_type = SHT_RELA, .sh_link = 2, .sh_info = 1}, 100,
+                      &relocations);
+    br2_buf_done(&relocations);
+    assert_int_equal(br2_image_open(path, &image, NULL), 0);
+    unlink(path);
+    assert_in_range(image->elf.unresolved_count, 1000, 6000);
+    br2_image_close(image);
+}
+
+/* Stubs that each have the rest of one long string as their name. */
+static void test_stub_names(void **state)
+{
+    (void)state;
+    static uint8_t plt[16 * 1000];
+    static Elf64_Rela relas[1000];
+    static char name[50000];
+    struct eb eb = eb_new(ET_DYN, EM_X86_64);
+    memset(name, 'n', sizeof name - 1);
+    uint32_t first = eb_symbol(&eb, name, STB_GLOBAL, STT_FUNC, SHN_UNDEF, 0, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        Elf64_Sym symbol = {.st_name = 1 + i, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)};
+        br2_buf_put(&eb.symbols, &symbol, sizeof symbol);
+        memcpy(plt + (size_t)16 * i, "\x68", 1); /* push the relocation's number */
+        memcpy(plt + (size_t)16 * i + 1, &i, sizeof i);
+        relas[i] = (Elf64_Rela){.r_info = ELF64_R_INFO(first + 1 + i, R_X86_64_JUMP_SLOT)};
+    }
+    eb_text(&eb, ".plt", 0x1000, plt, sizeof plt);
+    uint32_t symbols = eb_symtab(&eb, ".dynsym", SHT_DYNSYM);
+    eb_rela(&eb, ".rela.plt", symbols, 0, relas, 1000);
+    struct br2_image *image;
+    const struct br2_code_range *ranges;
+    size_t named = 0;
+    assert_int_equal(br2_image_open(eb_write(&eb), &image, NULL), 0);
+    unlink(eb.path);
+    size_t count_of_ranges = br2_image_ranges(image, &ranges);
+    assert_int_equal(count_of_ranges, 1000);
+    for (size_t i = 0; i < count_of_ranges; i++) {
+        named += ranges[i].name[0] == 'n';
+    }
+    assert_in_range(named, 1, 20);
+    br2_image_close(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_overlapping_notes),
+        cmocka_unit_test(test_overlapping_relocations),
+        cmocka_unit_test(test_stub_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
