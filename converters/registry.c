@@ -79,6 +79,22 @@ static int expected_profile(const struct br2_profile *profile,
     return *ret ? br2_llvm_hash_names(*ret, profile, err) : br2_fail_memory(err);
 }
 
+/* Whether both hold the same strings, in any order. */
+static bool same_strings(const struct br2_strings *a, const struct br2_strings *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        size_t length;
+        const char *text = br2_strings_get(a, (uint32_t)i, &length);
+        if (br2_strings_find(b, text, length) == BR2_NO_STRING) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The first difference in what was asked for, or NULL. */
 static const char *find_difference(const struct br2_format *format,
                                    const struct br2_profile *written,
@@ -86,12 +102,17 @@ static const char *find_difference(const struct br2_format *format,
                                    const struct br2_profile *read, char *text, size_t size)
 {
     if (options && options->symbol_list && format->capabilities & BR2_CAN_SYMBOL_LIST &&
-        written->symbol_list.count != read->symbol_list.count) {
+        !same_strings(&written->symbol_list, &read->symbol_list)) {
         return "the symbol list";
     }
-    if (format->capabilities & BR2_CAN_PARTIAL &&
-        read->partial != (written->partial || (options && options->partial))) {
-        return "the mark of a partial profile";
+    /* The formats that have a place for one mark have one for the other. */
+    if (format->capabilities & BR2_CAN_PARTIAL) {
+        if (read->partial != (written->partial || (options && options->partial))) {
+            return "the mark of a partial profile";
+        }
+        if (read->fs_discriminators != written->fs_discriminators) {
+            return "the mark of flow-sensitive discriminators";
+        }
     }
     return br2_profile_difference(written, read, text, size);
 }

@@ -3,6 +3,7 @@
  * such a line is an error. */
 #include <string.h>
 
+#include "base/number.h"
 #include "converters/bolt/fdata.h"
 
 struct reader {
@@ -26,32 +27,17 @@ static void skip_spaces(struct reader *r)
     }
 }
 
-static unsigned digit_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0');
-    }
-    if (c >= 'a' && c <= 'f') {
-        return (unsigned)(c - 'a') + 10;
-    }
-    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
-}
-
 /* A number and the spaces behind it. */
 static bool take_number(struct reader *r, unsigned base, uint64_t *ret)
 {
     const char *start = r->at;
-    *ret = 0;
-    for (; r->at < r->end && *r->at != ' '; r->at++) {
-        unsigned digit = digit_value(*r->at);
-        if (digit >= base || __builtin_mul_overflow(*ret, base, ret) ||
-            __builtin_add_overflow(*ret, digit, ret)) {
-            return false;
-        }
+    while (r->at < r->end && *r->at != ' ') {
+        r->at++;
     }
-    bool some = r->at > start;
+    *ret = 0;
+    bool good = br2_parse_number(start, (size_t)(r->at - start), base, ret);
     skip_spaces(r);
-    return some;
+    return good;
 }
 
 static int take_name(struct reader *r, uint32_t *ret)

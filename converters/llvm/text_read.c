@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "converters/llvm/text.h"
 
 struct piece {
@@ -44,19 +45,7 @@ static bool is_digit(char c)
 /* Digits only, all of them, at most `max`. */
 static bool parse_number(const char *text, size_t length, uint64_t max, uint64_t *ret)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (!is_digit(text[i])) {
-            return false;
-        }
-        uint64_t digit = (uint64_t)(text[i] - '0');
-        if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
-            __builtin_add_overflow(value, digit, &value)) {
-            return false;
-        }
-    }
-    *ret = value;
-    return length > 0 && value <= max;
+    return br2_parse_number(text, length, 10, ret) && *ret <= max;
 }
 
 /* The next line that is neither blank nor a comment, without its end. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "converters/table/table.h"
 
 #define HEADER "image,function,from,to,kind,count,mispredicted,probability"
@@ -152,28 +153,6 @@ static int read_field(struct csv_reader *r, bool last)
     return BR2PGO_OK;
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-}
-
-static bool parse_number(const char *text, size_t length, uint64_t base, uint64_t *ret)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < length; i++) {
-        uint64_t digit = (uint64_t)digit_value(text[i]);
-        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
-            __builtin_add_overflow(value, digit, &value)) {
-            return false;
-        }
-    }
-    *ret = value;
-    return length > 0;
-}
-
 /* Empty: 0, outside the image. */
 static bool parse_address(const char *text, size_t length, uint64_t *ret)
 {
@@ -182,7 +161,7 @@ static bool parse_address(const char *text, size_t length, uint64_t *ret)
         return true;
     }
     return length > 2 && text[0] == '0' && text[1] == 'x' &&
-           parse_number(text + 2, length - 2, 16, ret) && *ret != 0;
+           br2_parse_number(text + 2, length - 2, 16, ret) && *ret != 0;
 }
 
 /* 0, 1 or 0.digits */
@@ -194,7 +173,7 @@ static bool parse_probability(const char *text, size_t length, double *ret)
         return true;
     }
     if (length < 3 || length > 20 || text[0] != '0' || text[1] != '.' ||
-        !parse_number(text + 2, length - 2, 10, &digits)) {
+        !br2_parse_number(text + 2, length - 2, 10, &digits)) {
         return false;
     }
     double scale = 1;
@@ -234,11 +213,12 @@ static int parse_field(struct csv_reader *r, enum column column, struct br2_edge
         edge->kind = br2_table_kind(text, length);
         return edge->kind != BR2_EDGE_KINDS ? BR2PGO_OK : corrupt(r, "'kind' is not a kind");
     case COUNT:
-        return parse_number(text, length, 10, &edge->count) ? BR2PGO_OK
-                                                            : corrupt(r, "'count' is not a number");
+        return br2_parse_number(text, length, 10, &edge->count)
+                   ? BR2PGO_OK
+                   : corrupt(r, "'count' is not a number");
     case MISPREDICTED:
         edge->prediction_known = length > 0;
-        return length == 0 || parse_number(text, length, 10, &edge->mispredicted)
+        return length == 0 || br2_parse_number(text, length, 10, &edge->mispredicted)
                    ? BR2PGO_OK
                    : corrupt(r, "'mispredicted' is not a number");
     default: /* PROBABILITY */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "converters/table/table.h"
 
 #define VERSION    1
@@ -125,30 +126,13 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
     return out->failed ? br2_fail_memory(err) : BR2PGO_OK;
 }
 
-/* A whole string of digits; false where it is not one. */
-static bool parse_digits(const json_t *value, const char *prefix, int base, uint64_t *ret)
+/* A string of digits behind `prefix`; false where it is not one. */
+static bool parse_digits(const json_t *value, const char *prefix, unsigned base, uint64_t *ret)
 {
     const char *text = json_string_value(value);
     size_t length = strlen(prefix);
-    const char *valid = base == 16 ? "0123456789abcdef" : "0123456789";
-    if (!text || strncmp(text, prefix, length) != 0) {
-        return false;
-    }
-    text += length;
-    size_t digits = strlen(text);
-    if (digits == 0 || digits > 20 || strspn(text, valid) != digits) {
-        return false;
-    }
-    uint64_t number = 0;
-    for (; *text; text++) {
-        uint64_t digit = (uint64_t)(strchr(valid, *text) - valid);
-        if (__builtin_mul_overflow(number, (uint64_t)base, &number) ||
-            __builtin_add_overflow(number, digit, &number)) {
-            return false;
-        }
-    }
-    *ret = number;
-    return true;
+    return text && strncmp(text, prefix, length) == 0 &&
+           br2_parse_number(text + length, strlen(text + length), base, ret);
 }
 
 static bool parse_address(const json_t *value, uint64_t *ret)

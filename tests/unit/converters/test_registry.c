@@ -116,6 +116,55 @@ static void a_wrong_output_is_found_out(void **state)
     br2_profile_free(profile);
 }
 
+/* Writers that forget a flag, and that list another name. */
+static int write_without_flag(const struct br2_profile *profile,
+                              const struct br2_write_options *options, struct br2_buf *out,
+                              struct br2pgo_error *err)
+{
+    struct br2_profile copy = *profile;
+    copy.fs_discriminators = false;
+    return br2_format_llvm_extbinary.write_profile(&copy, options, out, err);
+}
+
+static int write_other_list(const struct br2_profile *profile,
+                            const struct br2_write_options *options, struct br2_buf *out,
+                            struct br2pgo_error *err)
+{
+    struct br2_profile copy = *profile;
+    copy.symbol_list = (struct br2_strings){0};
+    br2_strings_add(&copy.symbol_list, "gold", 4);
+    int status = br2_format_llvm_extbinary.write_profile(&copy, options, out, err);
+    br2_strings_done(&copy.symbol_list);
+    return status;
+}
+
+static void a_wrong_detail_is_found_out(void **state)
+{
+    (void)state;
+    struct br2_format wrong = br2_format_llvm_extbinary;
+    struct br2_profile *profile = profile_of(SAMPLE_TEXT);
+    struct br2_write_options options = {.symbol_list = true};
+    struct br2pgo_error err = {0};
+    struct br2_buf out = {0};
+    br2_strings_add(&profile->symbol_list, "cold", 4);
+    profile->fs_discriminators = true;
+    assert_int_equal(br2_format_encode_profile(&wrong, profile, &options, &out, &err), BR2PGO_OK);
+    br2_buf_done(&out);
+    out = (struct br2_buf){0};
+    wrong.write_profile = write_without_flag;
+    assert_int_equal(br2_format_encode_profile(&wrong, profile, &options, &out, &err),
+                     BR2PGO_INTERNAL);
+    assert_non_null(strstr(err.message, "the mark of flow-sensitive discriminators"));
+    br2_buf_done(&out);
+    out = (struct br2_buf){0};
+    wrong.write_profile = write_other_list;
+    assert_int_equal(br2_format_encode_profile(&wrong, profile, &options, &out, &err),
+                     BR2PGO_INTERNAL);
+    assert_non_null(strstr(err.message, "the symbol list"));
+    br2_buf_done(&out);
+    br2_profile_free(profile);
+}
+
 /* A writer that does not hear what it is asked for. */
 static int write_plain(const struct br2_profile *profile, const struct br2_write_options *options,
                        struct br2_buf *out, struct br2pgo_error *err)
@@ -178,6 +227,7 @@ int main(void)
         cmocka_unit_test(suffixes_decide),
         cmocka_unit_test(content_decides),
         cmocka_unit_test(a_wrong_output_is_found_out),
+        cmocka_unit_test(a_wrong_detail_is_found_out),
         cmocka_unit_test(an_option_that_is_ignored_is_found_out),
         cmocka_unit_test(output_is_appended),
     };

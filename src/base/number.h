@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Numbers in texts that nobody has checked; the same in every locale. */
+#ifndef BR2_BASE_NUMBER_H
+#define BR2_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether the whole text is a number: at least one digit of `base` (2 to 16, letters of either
+ * case), nothing else, and not above UINT64_MAX. */
+bool br2_parse_number(const char *text, size_t length, unsigned base, uint64_t *ret);
+
+#endif
