@@ -643,6 +643,41 @@ static void test_symbol_list(void **state)
     unlink("list.textprof");
 }
 
+static void test_gcc_versions(void **state)
+{
+    (void)state;
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    struct br2pgo_conversion *conversion = NULL;
+    static const int bad[][2] = {{-1, 0}, {12, -1}, {12, 4}};
+    for (size_t i = 0; i < 3; i++) {
+        options.gcc_version = bad[i][0];
+        options.gcov_version = bad[i][1];
+        assert_int_equal(br2pgo_open(&options, &conversion, &last_error), BR2PGO_INVALID);
+        assert_non_null(strstr(last_error.message, "unknown version of GCC"));
+    }
+    /* The format's version counts, the compiler's decides about the rules. */
+    options.gcc_version = 12;
+    options.gcov_version = 3;
+    conversion = ready(&options, "perf.data", "g.afdo");
+    assert_string_equal(br2pgo_output_format(conversion, 0), "llvm-extbinary");
+    assert_null(br2pgo_output_format(conversion, 1));
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_string_equal(br2pgo_output_format(conversion, 0), "gcov");
+    assert_success(br2pgo_write(conversion, &last_error));
+    br2pgo_close(conversion);
+    size_t size;
+    char *bytes = fixture_load("g.afdo", &size);
+    assert_true(size > 8);
+    assert_memory_equal(bytes, "adcg\3\0\0\0", 8);
+    free(bytes);
+    unlink("g.afdo");
+    struct br2pgo_format format;
+    assert_success(br2pgo_format_of("x.afdo", NULL, &format, &last_error));
+    assert_int_equal(format.can & BR2PGO_CAN_GCC_VERSION, BR2PGO_CAN_GCC_VERSION);
+    assert_success(br2pgo_format_of("x.afdo", "llvm-extbinary", &format, &last_error));
+    assert_int_equal(format.can & BR2PGO_CAN_GCC_VERSION, 0);
+}
+
 static void test_formats(void **state)
 {
     (void)state;
@@ -685,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_many_events),
         cmocka_unit_test(test_symbol_list),
+        cmocka_unit_test(test_gcc_versions),
         cmocka_unit_test(test_formats),
     };
     fixture_begin();
