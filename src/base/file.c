@@ -292,7 +292,13 @@ int br2_output_replace(struct br2_output *out, struct br2pgo_error *err)
     int rc = br2_output_flush(out, err);
     if (rc == 0 && out->temporary != NULL) {
         if (rename(out->temporary, out->path) != 0) {
-            return br2_fail_io(err, "replace", out->path, errno);
+            int errnum = errno;
+            br2_fail_io(err, "replace", out->path, errnum);
+            if (errnum == EPERM || errnum == EACCES) {
+                br2_hint(err, "the file is somebody else's in a folder like /tmp, or may not be "
+                              "changed by anybody: give the output another name");
+            }
+            return BR2PGO_IO;
         }
         br2_free(out->temporary);
         out->temporary = NULL;

@@ -63,8 +63,10 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
         return BR2PGO_INVALID;
     }
     if (taken.gcc_version < 0 || taken.gcov_version < 0 || taken.gcov_version > 3) {
-        return br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
-                        taken.gcc_version, taken.gcov_version);
+        br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
+                 taken.gcc_version, taken.gcov_version);
+        br2_hint(err, "0 stands for the one that built the image");
+        return BR2PGO_INVALID;
     }
     struct br2pgo_conversion *conversion = br2_calloc(1, sizeof *conversion);
     if (conversion == NULL) {

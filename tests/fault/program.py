@@ -246,7 +246,7 @@ class Folders(Case):
         for later in (self.old, os.path.join(self.out, "x.edges.json")):
             result = self.run_program("-o", first, "-o", fresh, "-o", later, **self.as_nobody())
             if later == self.old:
-                self.assert_failed(result, "cannot replace", "old.gcov")
+                self.assert_failed(result, "cannot replace", "old.gcov", "hint: ")
                 with open(first, encoding="utf-8") as file:
                     self.assertEqual(file.read(), "first")
                 self.assertEqual(sorted(os.listdir(self.out)), ["first.edges.csv", "old.gcov"])
