@@ -209,7 +209,11 @@ static int read_areas(struct br2_image *image, struct br2pgo_error *err)
     for (size_t i = 1; i < image->elf.section_count; i++) {
         const struct br2_elf_section *section = &image->elf.sections[i];
         if (is_text(section) && section->size <= UINT64_MAX - section->address) {
-            struct br2_text_area area = {section->address, section->address + section->size};
+            struct br2_text_area area = {
+                .start = section->address,
+                .end = section->address + section->size,
+                .name = section->name,
+            };
             if (clip_to_segment(image, &area)) {
                 image->areas[image->area_count++] = area;
             }
@@ -218,8 +222,10 @@ static int read_areas(struct br2_image *image, struct br2pgo_error *err)
     if (image->area_count == 0) {
         for (size_t i = 0; i < image->segment_count; i++) {
             const struct br2_segment *segment = &image->segments[i];
-            image->areas[image->area_count++] =
-                (struct br2_text_area){segment->address, segment->address + segment->file_size};
+            image->areas[image->area_count++] = (struct br2_text_area){
+                .start = segment->address,
+                .end = segment->address + segment->file_size,
+            };
         }
     }
     sort_areas(image);
@@ -335,17 +341,12 @@ bool br2_image_has_section(const struct br2_image *image, const char *name)
 bool br2_image_section_at(const struct br2_image *image, uint64_t address,
                           struct br2_code_section *ret)
 {
-    for (size_t i = 1; i < image->elf.section_count; i++) {
-        const struct br2_elf_section *section = &image->elf.sections[i];
-        if (is_text(section) && address >= section->address &&
-            address - section->address < section->size) {
-            ret->name = section->name;
-            ret->start = section->address;
-            ret->end = section->address + section->size;
-            return true;
-        }
+    const struct br2_text_area *area = br2_image_area_at(image, address);
+    if (area == NULL || area->name == NULL) {
+        return false;
     }
-    return false;
+    *ret = (struct br2_code_section){.name = area->name, .start = area->start, .end = area->end};
+    return true;
 }
 
 size_t br2_image_segments(const struct br2_image *image, const struct br2_segment **ret)

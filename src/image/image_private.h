@@ -9,6 +9,7 @@
 
 struct br2_text_area { /* an executable section, or a segment of a file without sections */
     uint64_t start, end;
+    const char *name; /* of the section; NULL: a segment */
 };
 
 /* Found on demand, so not part of what is immutable. */

@@ -220,6 +220,11 @@ static int read_debug_info(const char *path)
     size_t names = 0;
     size_t size = 0;
     int wrong = br2_image_open(path, &image, NULL) != 0;
+    for (uint64_t i = 0; i < SECTIONS && !wrong; i++) {
+        struct br2_code_section section;
+        wrong = !br2_image_section_at(image, 0x1000 + 8 * i + 3, &section) ||
+                section.start != 0x1000 + 8 * i || section.end != section.start + 4;
+    }
     if (!wrong) {
         wrong = br2_image_segments(image, &segments) != SECTIONS ||
                 br2_image_code(image, 0x1000 + 8 * (SECTIONS - 1) + 1, &size) == NULL || size != 3;
