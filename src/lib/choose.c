@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
+#include "lib/all_images.h"
 #include "lib/conversion.h"
 
 /* Without being told, an image is taken when it has this share of the records that lie in files,
@@ -303,6 +304,7 @@ static struct matching match_recording(const struct br2pgo_conversion *conversio
     struct matching matching = {.best = MATCH_NO};
     for (uint32_t i = 0; i < dsos->count; i++) {
         enum match match = match_dso(conversion, recording, i, file);
+        recording->is_image[i] = false; /* of an image before this one it may be another */
         matching.best = match > matching.best ? match : matching.best;
     }
     uint64_t most = 0;
@@ -329,10 +331,14 @@ static int refuse_build_id(const struct br2pgo_conversion *conversion,
     char present[2 * BR2_BUILD_ID_MAX + 1];
     br2_build_id_text(&dso->build_id, recorded);
     br2_build_id_text(br2_image_build_id(conversion->image), present);
-    const char *quote = recording != NULL ? "'" : "";
-    br2_fail(err, BR2PGO_USELESS, "'%s' has build-id %s, but %s%s%s is of '%s' with build-id %s",
-             conversion->image_path, present, quote,
-             recording != NULL ? recording->path : "the recording", quote, dso->path, recorded);
+    if (recording == NULL) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "'%s' has build-id %s, but the recording is of '%s' with build-id %s",
+                 conversion->image_path, present, dso->path, recorded);
+    } else {
+        br2_fail(err, BR2PGO_USELESS, "'%s' has build-id %s, but '%s' is of '%s' with build-id %s",
+                 conversion->image_path, present, recording->path, dso->path, recorded);
+    }
     br2_hint(err, "give the very file that was recorded with --binary, or --ignore-build-id if the "
                   "code is the same");
     return BR2PGO_USELESS;
@@ -403,7 +409,7 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
         if (matching.best > ret->best) {
             *ret = matching;
         }
-        if (matching.records == 0 && several) {
+        if (matching.records == 0 && several && !conversion->borrows_recordings) {
             br2_note(conversion, BR2PGO_NOTE_WARNING,
                      "'%s' has no branch record in '%s': it adds nothing", recording->path,
                      conversion->image_path);
@@ -473,6 +479,35 @@ static int open_image(struct br2pgo_conversion *conversion, struct br2pgo_error 
                       "--binary FILE, or the folder it lies below with --sysroot");
     }
     return rc;
+}
+
+/* Executables and libraries: what the kernel runs of itself has no profile. */
+int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    struct candidates candidates;
+    int rc = find_candidates(conversion, &candidates, err);
+    if (rc != 0) {
+        return rc;
+    }
+    conversion->parts = br2_calloc(candidates.count, sizeof *conversion->parts);
+    for (size_t i = 0; conversion->parts != NULL && i < candidates.count; i++) {
+        const struct candidate *candidate = &candidates.items[i];
+        if (candidate->dso->kernel) {
+            continue;
+        }
+        struct br2_image_part part = {
+            .path = br2_strdup(candidate->dso->path),
+            .records = candidate->count,
+            .share = (double)candidate->count / (double)all_records(conversion),
+        };
+        if (part.path == NULL) {
+            rc = br2_fail_memory(err);
+            break;
+        }
+        conversion->parts[conversion->part_count++] = part;
+    }
+    candidates_done(&candidates);
+    return conversion->parts != NULL ? rc : br2_fail_memory(err);
 }
 
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
