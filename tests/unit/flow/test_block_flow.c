@@ -154,6 +154,72 @@ static void test_passed_jump(void **state)
     assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
     assert_int_equal(flow.edge_count, 3);
     check_edge(&flow.edges[1], &(struct br2_block_edge){A + 0x3e, A + 0x40, 1, 1, 1, 0, true});
+    assert_int_equal(flow.runs[0].end, A + 0x40);
+    assert_int_equal(flow.runs[0].resumed, 1);
+    br2_block_flow_done(&flow);
+    fc_close(&fc);
+}
+
+/* Only a run from the start of a block, and behind a call, goes on from the call's block. */
+static void test_no_continuation(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record middle[] = {{FC_OTHER, 0x40100f, 0},
+                                                      {0x40100f, 0x401008, 0}};
+    static const struct br2_branch_record no_call[] = {{FC_OTHER, 0x401011, 0},
+                                                       {0x401013, 0x401030, 0}};
+    struct flow_case fc;
+    struct br2_block_flow flow = {0};
+    fc_open(&fc, BC_PROGRAM, BC_TEXT);
+    fc_history(&fc, middle, 2);
+    fc_history(&fc, no_call, 2);
+    fc_build(&fc);
+    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(flow.edge_count, 5);
+    check_edge(&flow.edges[2], &(struct br2_block_edge){A + 0x0f, A + 0x08, 0, 0, 1, 0, false});
+    check_edge(&flow.edges[3], &(struct br2_block_edge){A + 0x11, A + 0x13, 0, 0, 1, 0, true});
+    br2_block_flow_done(&flow);
+    fc_close(&fc);
+}
+
+#define RECURSION                                                                                  \
+    ".globl _start\n.type _start, @function\n_start: call _start\n1: lock incl (%rdi)\n"           \
+    "2: dec %edx\njne 2b\njne 1b\nret\n.size _start, .-_start\n"                                   \
+    ".type enter, @function\nenter: call *%rcx\n3: dec %edx\njne 3b\nret\n.size enter, .-enter\n"  \
+    ".type other, @function\nother: jmp 3b\n.size other, .-other\n"
+
+/* _start: 0 call, 5 lock incl, 8 dec, a jne, c jne, e ret; enter: f call, 11 dec, 13 jne, 15 ret;
+ * other: 16 jmp. */
+static const struct br2_branch_record recursion[] = {
+    {A + 0x0e, A + 0x05, 0}, /* a recursive return */
+    {A + 0x0a, A + 0x08, 0},
+};
+static const struct br2_branch_record entered[] = {
+    {A + 0x16, A + 0x11, 0}, /* from another function to behind a call: an entry, no return */
+    {A + 0x13, A + 0x11, 0},
+};
+
+static void test_returns_and_entries(void **state)
+{
+    (void)state;
+    static const struct br2_block_edge rows[] = {
+        {A, A + 0x05, 0, 0, 1, 0, true},
+        {A + 0x06, A + 0x08, 0, 0, 1, 0, true}, /* behind the prefix, as LLVM has it */
+        {A + 0x0a, A + 0x08, 0, 0, 1, 0, false},
+        {A + 0x13, A + 0x11, 1, 1, 1, 0, false},
+        {A + 0x16, A + 0x11, 2, 1, 1, 0, false},
+    };
+    struct flow_case fc;
+    struct br2_block_flow flow = {0};
+    fc_open(&fc, RECURSION, BC_TEXT);
+    fc_history(&fc, recursion, 2);
+    fc_history(&fc, entered, 2);
+    fc_build(&fc);
+    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    for (size_t i = 0; i < 5 && i < flow.edge_count; i++) {
+        check_edge(&flow.edges[i], &rows[i]);
+    }
+    assert_int_equal(flow.edge_count, 5);
     br2_block_flow_done(&flow);
     fc_close(&fc);
 }
@@ -181,8 +247,12 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),          cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_runs),           cmocka_unit_test(test_passed_jump),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_passed_jump),
+        cmocka_unit_test(test_no_continuation),
+        cmocka_unit_test(test_returns_and_entries),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

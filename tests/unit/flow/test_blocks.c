@@ -49,6 +49,32 @@ static void test_direct(void **state)
     fc_close(&fc);
 }
 
+/* A jump joins a branch only if both stay in the function. */
+static void test_joining(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t branch;
+        uint64_t jump;
+        size_t blocks;
+    } cases[] = {{1, 1, 3}, {1, 99, 4}, {99, 1, 4}, {99, 99, 3}};
+    struct br2_addresses none = {0};
+    for (size_t i = 0; i < 4; i++) {
+        struct br2_insn insns[] = {
+            {.address = 0, .size = 1, .kind = BR2_INSN_PLAIN},
+            {.address = 1, .size = 1, .kind = BR2_INSN_PLAIN},
+            {.address = 2, .size = 1, .kind = BR2_INSN_COND, .target = cases[i].branch},
+            {.address = 3, .size = 1, .kind = BR2_INSN_JUMP, .target = cases[i].jump},
+            {.address = 4, .size = 1, .kind = BR2_INSN_RETURN},
+        };
+        struct br2_code code = {.start = 0, .end = 5, .insns = insns, .count = 5};
+        struct br2_blocks blocks;
+        assert_int_equal(br2_blocks_find(&code, &none, &none, &blocks, NULL), 0);
+        assert_int_equal(blocks.count, cases[i].blocks);
+        br2_blocks_done(&blocks);
+    }
+}
+
 /* Targets of tables and entries are taken where an instruction begins, and no others. */
 static void test_given(void **state)
 {
@@ -95,9 +121,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct),
-        cmocka_unit_test(test_given),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_direct),         cmocka_unit_test(test_joining),
+        cmocka_unit_test(test_given),          cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #define TEXT  UINT64_C(0x1000)
 #define TABLE UINT64_C(0x2000)
-#define COLD  UINT64_C(0x1040)
+#define COLD  UINT64_C(0x1048)
 
 /* f: two tables of distances, at TABLE and TABLE + 16, and one of addresses at TABLE + 64; the code
  * they lead to begins at 0x1030. f.cold is at COLD. */
@@ -24,13 +24,12 @@ static const uint8_t code[0x50] = {
     0x48, 0x01, 0xc8,                            /* add %rcx,%rax */
     0x3e, 0xff, 0xe0,                            /* notrack jmp *%rax */
     0x4c, 0x8d, 0x05, 0xf8, 0x0f, 0, 0,          /* lea 0x2010(%rip),%r8 */
-    0xff, 0x24, 0xc5, 0x40, 0x20, 0, 0,          /* jmp *0x2040(,%rax,8) */
-    0x90,
+    0x3e, 0xff, 0x24, 0xc5, 0x40, 0x20, 0, 0,    /* notrack jmp *0x2040(,%rax,8) */
     [0x20] = 0x48, 0x8d, 0x3d, 0x09, 0, 0, 0,    /* lea 0x1030(%rip),%rdi: code is no table */
     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
     [0x30] = 0x90, 0x90, 0x31, 0xc0, 0x90, 0xc3, /* nop; nop; xor; nop; ret */
     0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
-    [0x40] = 0x90, 0xc3,
+    [0x48] = 0x90, 0xc3,
 };
 /* clang-format on */
 
@@ -49,7 +48,7 @@ static struct br2_image *make_image(struct eb *eb)
     put32(data, 8, TEXT + 0x40 - TABLE); /* the end of f: nothing gets there */
     put32(data, 12, TEXT + 0x32 - TABLE);
     /* The second table begins where the first one's next entry would lie. */
-    put32(data, 16, TEXT + 0x31 - (TABLE + 16));
+    put32(data, 16, TEXT + 0x37 - (TABLE + 16));
     put32(data, 20, TEXT + 0x33 - (TABLE + 16)); /* inside xor: the table ended before */
     put32(data, 24, TEXT + 0x34 - (TABLE + 16));
     put32(data, 0x40, TEXT + 0x35);
@@ -60,7 +59,7 @@ static struct br2_image *make_image(struct eb *eb)
     uint32_t rodata = eb_add(eb, ".rodata", SHT_PROGBITS, SHF_ALLOC, TABLE, data, sizeof data);
     uint32_t debug = eb_add(eb, ".debug_x", SHT_PROGBITS, 0, 0, data, sizeof data);
     uint32_t f = eb_symbol(eb, "f", STB_GLOBAL, STT_FUNC, text, TEXT, 0x40);
-    eb_symbol(eb, "f.cold", STB_GLOBAL, STT_FUNC, text, COLD, 0x10);
+    eb_symbol(eb, "f.cold", STB_GLOBAL, STT_FUNC, text, COLD, 8);
     uint32_t symtab = eb_symtab(eb, ".symtab", SHT_SYMTAB);
     const Elf64_Rela values[] = {
         {TABLE + 0x58, ELF64_R_INFO(f, R_X86_64_64), 0x11},
@@ -90,7 +89,7 @@ static void begin(struct decoded *d)
 {
     d->image = make_image(&d->eb);
     assert_int_equal(br2_decoder_new(BR2_MACHINE_X86_64, &d->decoder, NULL), 0);
-    assert_int_equal(br2_code_decode(d->decoder, d->image, TEXT, COLD, &d->code, NULL), 0);
+    assert_int_equal(br2_code_decode(d->decoder, d->image, TEXT, TEXT + 0x40, &d->code, NULL), 0);
 }
 
 static void end(struct decoded *d)
@@ -104,7 +103,7 @@ static void end(struct decoded *d)
 static void test_tables(void **state)
 {
     (void)state;
-    static const uint64_t wanted[] = {TEXT + 0x30, TEXT + 0x31, TEXT + 0x32, TEXT + 0x35, COLD + 1};
+    static const uint64_t wanted[] = {TEXT + 0x30, TEXT + 0x32, TEXT + 0x35, TEXT + 0x37, COLD + 1};
     struct decoded d;
     begin(&d);
     struct br2_jump_tables *tables;

@@ -21,7 +21,10 @@ static struct br2_image *make_image(struct eb *eb)
     uint16_t data = (uint16_t)eb_add(eb, ".data", SHT_PROGBITS, SHF_ALLOC, DATA, bytes, 16);
     uint16_t text = (uint16_t)eb_text(eb, ".text", TEXT, bytes, sizeof bytes);
     eb_symbol(eb, "a.c", STB_LOCAL, STT_FILE, SHN_ABS, 0, 0);
+    eb_symbol(eb, "other", STB_LOCAL, STT_FILE, SHN_ABS, 0, 0);
     eb_symbol(eb, "helper", STB_LOCAL, STT_FUNC, text, TEXT + 0x30, 16);
+    eb_symbol(eb, "twin", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x60, 0);
+    eb_symbol(eb, "twin", STB_LOCAL, STT_FUNC, text, TEXT + 0x60, 16);
     eb_symbol(eb, "mark", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x40, 0);
     eb_symbol(eb, "helper", STB_LOCAL, STT_FUNC, text, TEXT + 0x10, 16);
     eb_symbol(eb, "helper", STB_LOCAL, STT_OBJECT, data, DATA, 8);
@@ -60,13 +63,14 @@ static void test_names(void **state)
     struct br2_image *image = make_image(&eb);
     struct br2_symbol_names names;
     assert_int_equal(br2_symbol_names_read(image, &names, NULL), 0);
-    assert_int_equal(names.count, 6);
+    assert_int_equal(names.count, 7);
     /* The data of that name lies first and is number 1. */
     check(&names, TEXT + 0x10, "helper", 2);
     check(&names, TEXT + 0x20, "helper", 0);
     check(&names, TEXT + 0x30, "helper", 3);
     check(&names, TEXT + 0x40, "real_name", 0);
-    check(&names, TEXT + 0x50, "other", 1);
+    check(&names, TEXT + 0x50, "other", 1); /* a file is no symbol of its name */
+    check(&names, TEXT + 0x60, "twin", 1);  /* functions are numbered before what else is there */
     assert_null(br2_symbol_names_at(&names, TEXT + 0x11));
     assert_null(br2_symbol_names_at(&names, DATA));
     assert_int_equal(br2_symbol_names_from(&names, TEXT + 0x11), 1);
@@ -87,7 +91,7 @@ static void test_without_memory(void **state)
         br2_mem_fail_at(++nth);
         rc = br2_symbol_names_read(image, &names, NULL);
         br2_mem_fail_at(0);
-        assert_int_equal(names.count, rc == 0 ? 6 : 0);
+        assert_int_equal(names.count, rc == 0 ? 7 : 0);
     }
     assert_int_equal(rc, 0);
     assert_true(nth > 3);
