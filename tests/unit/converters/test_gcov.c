@@ -103,6 +103,9 @@ static void versions_1_and_2_are_as_gcc_reads_them(void **state)
     assert_set(&out, 67, 2, 270);
     assert_set(&out, 126, 2, 270);
     assert_set(&out, 127, 4, 1);
+    br2_buf_u8(&out, 0);
+    assert_int_equal(read_fails(&br2_format_gcov, out.bytes, out.size, "something unknown follows"),
+                     BR2PGO_CORRUPT);
     br2_buf_done(&out);
     static const unsigned versions[] = {0, 2};
     for (size_t i = 0; i < 2; i++) {

@@ -30,7 +30,7 @@
  *     40101c jne 401011; 40101e ret                           16
  *   same    401020 nop; 401021 ret                            a.c:21, declared in a.c:20
  *   same    401030 nop; 401031 ret                            b.c:21, declared in b.c:20
- *   same.part.0  401040 nop; 401041 ret                       b.c:22, declared in b.c:20
+ *   same.part.0  401040 call same1; 401045 ret                       b.c:22, declared in b.c:20
  */
 #define PROGRAM(producer)                                                                                                          \
     ".text\n.file 1 \"a.c\"\n.file 2 \"src/b.c\"\n.globl _start\n.type _start, @function\n"                                        \
@@ -43,7 +43,7 @@
     ".size work, .-work\n.org 0x20, 0x90\n.type same1, @function\nsame1:\n.loc 1 21\nnop\nret\n"                                   \
     "same1_end: .size same1, .-same1\n.org 0x30, 0x90\n.type same2, @function\nsame2:\n"                                           \
     ".loc 2 21\nnop\nret\nsame2_end: .size same2, .-same2\n.org 0x40, 0x90\n"                                                      \
-    ".type part, @function\npart:\n.loc 2 22\nnop\nret\npart_end: .size part, .-part\n"                                            \
+    ".type part, @function\npart:\n.loc 2 22\ncall same1\nret\npart_end: .size part, .-part\n"                                     \
     ".section .debug_abbrev\n"                                                                                                     \
     ".uleb128 1, 0x11, 1, 0x25, 8, 0x13, 11, 0x10, 0x17, 0x11, 1, 0x12, 7, 0, 0\n"                                                 \
     ".uleb128 2, 0x2e, 1, 3, 8, 0x3a, 11, 0x3b, 11, 0x11, 1, 0x12, 7, 0, 0\n"                                                      \
@@ -73,7 +73,8 @@ static const struct br2_branch_record history[] = {
     {FC_OTHER, 0x401000, 0}, {0x401000, 0x401010, 0}, {0x401016, 0x401020, 0},
     {0x401021, 0x401018, 0}, {0x40101c, 0x401011, 0}, {0x401016, 0x401030, 0},
     {0x401031, 0x401018, 0}, {0x40101c, 0x401011, 0}, {0x401016, 0x401040, 0},
-    {0x401041, 0x401018, 0}, {0x40101e, 0x401005, 0}};
+    {0x401040, 0x401020, 0}, {0x401021, 0x401045, 0}, {0x401045, 0x401018, 0},
+    {0x40101e, 0x401005, 0}};
 
 struct build_case {
     struct flow_case flow;
@@ -151,8 +152,9 @@ static void assert_profile(const struct build_case *c, enum br2_rules rules,
     br2_profile_free(profile);
 }
 
-#define IN   " 3: in:9\n  1: 3\n  2: 3\n  2: deep:3\n   1: 3\n"
-#define SAME "same:3:3\n 1: 2\n 2: 1\n"
+#define IN " 3: in:9\n  1: 3\n  2: 3\n  2: deep:3\n   1: 3\n"
+/* Two static ones of different files and a part of one of them; its direct call has no target. */
+#define SAME "same:4:4\n 1: 3\n 2: 1\n"
 
 /* Lines have their busiest block's count, also as head count: no loop can be told. */
 static void up_to_12_there_are_no_discriminators(void **state)
@@ -189,7 +191,7 @@ static void in_16_discriminators_have_parts(void **state)
     assert_profile(&c, BR2_RULES_GCC_16, BR2_SUFFIX_GCC_16,
                    "work:46:1 a.c\n 2: 1\n 2.2: 3\n 3.1: 3\n 4: 3\n 5.1: 18\n 6: 3\n 65535: 3\n"
                    " 3.1: in:9\n  1: 3\n  2: 3\n  2.1: deep:3\n   1: 3\n 4: gone:3\n  1: 3\n"
-                   "same.lto_priv.0:1:1 a.c\n 1: 1\n"
+                   "same.lto_priv.0:2:2 a.c\n 1: 2\n"
                    "same.lto_priv.1:2:2 src/b.c\n 1: 1\n 2: 1\n");
     done(&c);
 }
