@@ -89,7 +89,7 @@ static void others_are_refused(void **state)
     assert_refused(path, BR2PGO_INVALID, "does not say that it is GCC");
     make_compiler(FREE_SOFTWARE "; kill -9 $$", "echo 12", NULL);
     assert_refused(path, BR2PGO_INVALID, "does not say that it is GCC");
-    static const char *const dumps[] = {NULL,       "echo",    "echo twelve",
+    static const char *const dumps[] = {NULL,       "echo",    "echo twelve", "echo 12; exit 1",
                                         "echo 12x", "echo -1", "echo 99999"};
     for (size_t i = 0; i < sizeof dumps / sizeof *dumps; i++) {
         make_compiler(FREE_SOFTWARE, dumps[i], NULL);
