@@ -64,13 +64,14 @@ struct br2pgo_options {
     int gcc_version;  /* major version of the GCC that gcov outputs are for; 0: what built the image
                        */
     int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's */
+    int all_images;   /* outputs for every image with enough records: see br2pgo_image_result */
     br2pgo_progress progress; /* may be NULL */
     void *progress_user;
 };
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, NULL,   \
-            NULL                                                                                   \
+        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0,      \
+            NULL, NULL                                                                             \
     }
 
 /* `options` may be NULL. Sets `*ret` to NULL on failure. BR2PGO_INVALID: a size or value this
@@ -145,6 +146,24 @@ BR2PGO_API const char *br2pgo_note(const struct br2pgo_conversion *conversion, s
 
 /* Path of the image in use; NULL before it was chosen. */
 BR2PGO_API const char *br2pgo_image_path(const struct br2pgo_conversion *conversion);
+
+/*
+ * With all_images, outputs are made for the program and every library with at least 1000 branch
+ * records, each looked for where the recording says it lies. An output's path is a pattern: %n
+ * stands for the image's name (two of one name get numbers), %x for the format's suffix, %% for a
+ * percent sign. An image that cannot be made a profile of is no failure of the run as long as there
+ * is one that can.
+ */
+struct br2pgo_image_result {
+    const char *path;   /* as recorded */
+    uint64_t records;   /* branch records that start in it */
+    double share;       /* of all that were counted, 0 to 1 */
+    const char *output; /* path of its first output; NULL: there is none */
+    const char *reason; /* why there is none; NULL where there is */
+};
+/* The images, busiest first, from 0 on; BR2PGO_INVALID behind the last. */
+BR2PGO_API int br2pgo_image_result(const struct br2pgo_conversion *conversion, size_t index,
+                                   struct br2pgo_image_result *ret);
 
 /* The funnel: what came in, and where and why some of it was lost. */
 struct br2pgo_funnel_row {

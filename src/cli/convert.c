@@ -116,6 +116,23 @@ static void print_funnel(const struct br2pgo_conversion *conversion)
     }
 }
 
+/* One line for each image; of those with too few records, only how many there are. */
+static void print_images(const struct br2pgo_conversion *conversion,
+                         const struct br2_arguments *arguments)
+{
+    struct br2pgo_image_result image;
+    for (size_t i = 0; br2pgo_image_result(conversion, i, &image) == 0; i++) {
+        if (i == 0) {
+            fprintf(stderr, "%7s %12s  %s\n", "share", "records", "image and result");
+        }
+        if (image.output != NULL || image.share >= 0.001 || arguments->verbose) {
+            fprintf(stderr, "%6.2f%% %12llu  %s: %s\n", 100 * image.share,
+                    (unsigned long long)image.records, image.path,
+                    image.output != NULL ? image.output : image.reason);
+        }
+    }
+}
+
 static void print_outputs(const struct br2pgo_conversion *conversion,
                           const struct br2_arguments *arguments)
 {
@@ -179,7 +196,9 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
         print_funnel(conversion);
     }
     bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
-    if (rc == 0 && speaks) {
+    if (arguments->all_images && !arguments->quiet) {
+        print_images(conversion, arguments);
+    } else if (rc == 0 && speaks) {
         print_outputs(conversion, arguments);
     }
     return rc;
@@ -194,6 +213,7 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.sysroot = arguments->sysroot;
     options.debug_binary = arguments->debug_binary;
     options.ignore_build_id = arguments->ignore_build_id;
+    options.all_images = arguments->all_images;
     options.suffixes = arguments->suffixes;
     options.symbol_list = arguments->symbol_list;
     options.progress = br2_progress_show;

@@ -15,7 +15,8 @@
 
 /* Options without a short form are known by numbers beyond the characters. */
 enum option_id {
-    OPTION_EVENT = 256,
+    OPTION_ALL_IMAGES = 256,
+    OPTION_EVENT,
     OPTION_SYSROOT,
     OPTION_DEBUG_BINARY,
     OPTION_IGNORE_BUILD_ID,
@@ -44,6 +45,8 @@ static const struct option_line {
     {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
     {'o', "output", "FILE", FOR_CONVERT, "write a profile; may be repeated; '-' is standard output",
      0},
+    {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
+     "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
     {'f', "format", "NAME", FOR_CONVERT, "format of the outputs that follow; else by their suffix",
      0},
     {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",

@@ -43,6 +43,7 @@ struct br2_arguments {
     const char *gcc; /* compiler to ask for its version */
     int gcc_version; /* 0: not given */
     int suffixes;    /* enum br2pgo_suffixes */
+    bool all_images;
     bool ignore_build_id;
     bool symbol_list;
     bool compress;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lib/all_images.h"
 
 _Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
                    BR2_CAN_SYMBOL_LIST == BR2PGO_CAN_SYMBOL_LIST &&
@@ -107,7 +108,8 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     if (conversion == NULL) {
         return;
     }
-    for (size_t i = 0; i < conversion->recording_count; i++) {
+    br2_image_parts_done(conversion);
+    for (size_t i = 0; !conversion->borrows_recordings && i < conversion->recording_count; i++) {
         br2_recording_done(&conversion->recordings[i]);
     }
     for (size_t i = 0; i < conversion->target_count; i++) {
@@ -116,14 +118,10 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     for (size_t i = 0; i < conversion->note_count; i++) {
         br2_free(conversion->notes[i].text);
     }
-    br2_edge_table_done(&conversion->edges);
-    br2_block_flow_done(&conversion->block_flow);
-    br2_profile_free(conversion->profile);
-    br2_profile_free(conversion->gcc_profile);
-    br2_debug_close(conversion->debug);
-    br2_flow_graph_free(conversion->graph);
-    br2_image_close(conversion->image);
-    br2_free(conversion->recordings);
+    br2_forget_image(conversion);
+    if (!conversion->borrows_recordings) {
+        br2_free(conversion->recordings);
+    }
     br2_free(conversion->targets);
     br2_free(conversion->notes);
     br2_free(conversion->funnel);
@@ -248,7 +246,9 @@ static int check_capabilities(const struct br2_format *format,
 static int check_duplicate(const struct br2pgo_conversion *conversion, const char *path,
                            struct br2pgo_error *err)
 {
-    for (size_t i = 0; i < conversion->target_count; i++) {
+    /* Of all images, %x may tell two patterns apart that look the same. */
+    bool pattern = conversion->options.all_images != 0;
+    for (size_t i = 0; !pattern && i < conversion->target_count; i++) {
         if (strcmp(conversion->targets[i].path, path) == 0) {
             return br2_refuse_twice(path, err);
         }

@@ -61,6 +61,9 @@ struct br2pgo_conversion {
     struct br2_build_stats build_stats;
     struct br2_edge_table edges;
     struct br2_block_flow block_flow;
+    bool borrows_recordings; /* part of a run over all images */
+    struct br2_image_part *parts;
+    size_t part_count;
     bool has_run;
     bool complete; /* it ran to its end: there is something to write */
     struct br2_note *notes;
@@ -92,6 +95,17 @@ void br2_recording_done(struct br2_recording *recording);
 
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* choose.c: the images of all recordings as `parts`, busiest first. */
+int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* run.c: the steps behind reading, for one image: opened, checked, its products made ... */
+int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* ... and freed again. */
+void br2_forget_image(struct br2pgo_conversion *conversion);
+
+/* output.c: the bytes of all outputs, read back. */
+int br2_encode_targets(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* block_flow.c: makes the block flow of the graph; refuses an image that llvm-bolt does not take.
  */

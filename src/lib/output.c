@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
+#include "lib/all_images.h"
 #include "lib/conversion.h"
 
 static int encode(struct br2pgo_conversion *conversion, struct br2_target *target,
@@ -105,6 +107,9 @@ static int check_path(const struct br2pgo_conversion *conversion, const char *pa
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     int rc = 0;
+    if (conversion->options.all_images != 0 && !conversion->borrows_recordings) {
+        return 0; /* patterns: each image's own outputs are checked */
+    }
     for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
         rc = check_path(conversion, conversion->targets[i].path, i, err);
     }
@@ -117,7 +122,7 @@ int br2pgo_check_path(const struct br2pgo_conversion *conversion, const char *pa
     return check_path(conversion, path, conversion->target_count, err);
 }
 
-static int encode_all(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+int br2_encode_targets(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
@@ -127,12 +132,33 @@ static int encode_all(struct br2pgo_conversion *conversion, struct br2pgo_error 
     return rc;
 }
 
+/* Outputs that are written together, or not at all. */
+struct outputs {
+    struct br2_target **items; /* owned array of what the conversions own */
+    size_t count;
+};
+
+static bool collect_outputs(struct br2pgo_conversion *conversion, struct outputs *ret)
+{
+    size_t images = conversion->part_count != 0 ? conversion->part_count : 1;
+    *ret = (struct outputs){0};
+    ret->items = br2_calloc(images * conversion->target_count, sizeof(struct br2_target *));
+    for (size_t i = 0; ret->items != NULL && i < images; i++) {
+        struct br2pgo_conversion *part =
+            conversion->part_count != 0 ? conversion->parts[i].conversion : conversion;
+        for (size_t k = 0; part != NULL && k < part->target_count; k++) {
+            ret->items[ret->count++] = &part->targets[k];
+        }
+    }
+    return ret->items != NULL;
+}
+
 /* Writes the outputs that have a temporary file, or those that have none. */
-static int write_all(struct br2pgo_conversion *conversion, bool temporary, struct br2pgo_error *err)
+static int write_all(const struct outputs *outputs, bool temporary, struct br2pgo_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < conversion->target_count; i++) {
-        struct br2_target *target = &conversion->targets[i];
+    for (size_t i = 0; rc == 0 && i < outputs->count; i++) {
+        struct br2_target *target = outputs->items[i];
         if ((target->file.temporary != NULL) == temporary) {
             rc = br2_output_write(&target->file, target->bytes.bytes, target->bytes.size, err);
             rc = rc == 0 ? br2_output_flush(&target->file, err) : rc;
@@ -142,20 +168,36 @@ static int write_all(struct br2pgo_conversion *conversion, bool temporary, struc
 }
 
 /* Moves the outputs into place. When one cannot be moved, those before it are put back. */
-static int replace_all(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+static int replace_all(const struct outputs *outputs, struct br2pgo_error *err)
 {
-    size_t count = conversion->target_count;
-    for (size_t i = 0; count > 1 && i < count; i++) {
-        br2_output_keep_old(&conversion->targets[i].file);
+    for (size_t i = 0; outputs->count > 1 && i < outputs->count; i++) {
+        br2_output_keep_old(&outputs->items[i]->file);
     }
     int rc = 0;
     size_t done = 0;
-    while (rc == 0 && done < count) {
-        rc = br2_output_replace(&conversion->targets[done].file, err);
+    while (rc == 0 && done < outputs->count) {
+        rc = br2_output_replace(&outputs->items[done]->file, err);
         done += rc == 0;
     }
     while (rc != 0 && done != 0) {
-        br2_output_put_back(&conversion->targets[--done].file);
+        br2_output_put_back(&outputs->items[--done]->file);
+    }
+    return rc;
+}
+
+static int write_outputs(const struct outputs *outputs, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < outputs->count; i++) {
+        rc = br2_output_open(&outputs->items[i]->file, outputs->items[i]->path, err);
+    }
+    /* What goes to a pipe cannot be taken back: it goes when the files are certain. */
+    rc = rc == 0 ? write_all(outputs, true, err) : rc;
+    rc = rc == 0 ? write_all(outputs, false, err) : rc;
+    rc = rc == 0 ? replace_all(outputs, err) : rc;
+    for (size_t i = 0; i < outputs->count; i++) {
+        br2_output_abandon(&outputs->items[i]->file);
+        br2_buf_done(&outputs->items[i]->bytes);
     }
     return rc;
 }
@@ -168,18 +210,14 @@ int br2pgo_write(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
         br2_hint(err, "call br2pgo_run first, and br2pgo_write when it has succeeded");
         return BR2PGO_INVALID;
     }
-    size_t count = conversion->target_count;
-    int rc = encode_all(conversion, err);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = br2_output_open(&conversion->targets[i].file, conversion->targets[i].path, err);
+    struct outputs outputs;
+    if (!collect_outputs(conversion, &outputs)) {
+        return br2_fail_memory(err);
     }
-    /* What goes to a pipe cannot be taken back: it goes when the files are certain. */
-    rc = rc == 0 ? write_all(conversion, true, err) : rc;
-    rc = rc == 0 ? write_all(conversion, false, err) : rc;
-    rc = rc == 0 ? replace_all(conversion, err) : rc;
-    for (size_t i = 0; i < count; i++) {
-        br2_output_abandon(&conversion->targets[i].file);
-        br2_buf_done(&conversion->targets[i].bytes);
-    }
+    /* Those of all images were encoded one by one while the images were at hand. */
+    int rc = conversion->part_count == 0 ? br2_encode_targets(conversion, err) : 0;
+    rc = rc == 0 ? write_outputs(&outputs, err) : rc;
+    conversion->complete = conversion->part_count == 0; /* their bytes are gone */
+    br2_free(outputs.items);
     return rc;
 }

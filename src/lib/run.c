@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lib/all_images.h"
 #include "lib/conversion.h"
 
 /* Share of the image's branch records that may contradict its code before it is taken to be another
@@ -305,15 +306,9 @@ static int check_options(const struct br2pgo_conversion *conversion, struct br2p
     return br2_check_outputs(conversion, err);
 }
 
-static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = check_options(conversion, err);
-    for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
-        rc = br2_recording_read(conversion, &conversion->recordings[i], err);
-    }
-    if (rc == 0) {
-        rc = br2_choose_image(conversion, err);
-    }
+    int rc = br2_choose_image(conversion, err);
     if (rc == 0 && conversion->image_chosen) {
         rc = br2_check_outputs(conversion, err);
     }
@@ -338,6 +333,35 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
                                   err);
     }
     return rc;
+}
+
+void br2_forget_image(struct br2pgo_conversion *conversion)
+{
+    br2_edge_table_done(&conversion->edges);
+    br2_block_flow_done(&conversion->block_flow);
+    br2_profile_free(conversion->profile);
+    br2_profile_free(conversion->gcc_profile);
+    br2_debug_close(conversion->debug);
+    br2_flow_graph_free(conversion->graph);
+    br2_image_close(conversion->image);
+    conversion->profile = conversion->gcc_profile = NULL;
+    conversion->debug = NULL;
+    conversion->graph = NULL;
+    conversion->image = NULL;
+}
+
+static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    bool all = conversion->options.all_images != 0;
+    int rc = all ? br2_check_patterns(conversion, err) : 0;
+    rc = rc != 0 ? rc : check_options(conversion, err);
+    for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
+        rc = br2_recording_read(conversion, &conversion->recordings[i], err);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    return all ? br2_run_all_images(conversion, err) : br2_run_image(conversion, err);
 }
 
 int br2pgo_run(struct br2pgo_conversion *conversion, struct br2pgo_error *err)

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@ static inline int fuzz_file(const uint8_t *data, size_t size, char path[64])
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
-        abort();
+        __builtin_trap();
     }
     snprintf(path, 64, "/proc/self/fd/%d", fd);
     return fd;
@@ -28,7 +27,7 @@ static inline void fuzz_require(int holds, const char *what)
 {
     if (!holds) {
         fprintf(stderr, "violated: %s\n", what);
-        abort();
+        __builtin_trap();
     }
 }
 

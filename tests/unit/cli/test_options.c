@@ -308,10 +308,11 @@ static void test_gcc_version(void **state)
 }
 
 static const char *const all_options[] = {
-    "binary",       "output",          "format",   "event",  "sysroot",
-    "debug-binary", "ignore-build-id", "names",    "report", "gcc",
-    "gcc-version",  "symbol-list",     "compress", "md5",    "partial",
-    "progress",     "verbose",         "quiet",    "help",   "version",
+    "binary",  "output",       "all-images",      "format",   "event",
+    "sysroot", "debug-binary", "ignore-build-id", "names",    "report",
+    "gcc",     "gcc-version",  "symbol-list",     "compress", "md5",
+    "partial", "progress",     "verbose",         "quiet",    "help",
+    "version",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
