@@ -10,10 +10,9 @@
 
 /* By content the first whose probe agrees is taken: magic numbers before text. */
 const struct br2_format *const br2_formats[] = {
-    &br2_format_llvm_extbinary, &br2_format_llvm_binary,
-    &br2_format_gcov,           &br2_format_edges_csv,
-    &br2_format_edges_json,     &br2_format_fdata,
-    &br2_format_llvm_text,      NULL,
+    &br2_format_llvm_extbinary, &br2_format_llvm_binary, &br2_format_gcov,
+    &br2_format_edges_csv,      &br2_format_edges_json,  &br2_format_fdata,
+    &br2_format_bolt_preagg,    &br2_format_llvm_text,   NULL,
 };
 
 const struct br2_format *br2_format_by_name(const char *name)

@@ -358,11 +358,12 @@ static int take_runs(struct builder *builder, struct br2pgo_error *err)
     if (flow->runs == NULL) {
         return br2_fail_memory(err);
     }
-    flow->run_count = graph->run_count;
     for (size_t i = 0; i < graph->run_count; i++) {
         const struct br2_flow_run *run = &graph->runs[i];
-        flow->runs[i] = (struct br2_block_run){
-            .start = run->start, .end = run->end, .count = run->count, .resumed = run->resumed};
+        if (!graph->functions[run->function].range->plt) {
+            flow->runs[flow->run_count++] = (struct br2_block_run){
+                .start = run->start, .end = run->end, .count = run->count, .resumed = run->resumed};
+        }
     }
     return 0;
 }

@@ -63,7 +63,7 @@ struct br2_block_flow {
     struct br2_block_edge *edges; /* owned; sorted by from, to, fall_through; distinct */
     size_t edge_count;
     size_t edge_capacity;
-    struct br2_block_run *runs; /* owned; sorted by start, end; distinct */
+    struct br2_block_run *runs; /* owned; sorted by start, end; distinct; not of stubs */
     size_t run_count;
     uint64_t verdicts[BR2_BLOCK_VERDICTS]; /* executions */
 };

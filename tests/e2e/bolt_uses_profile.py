@@ -105,6 +105,16 @@ def compare(name, ours, reference):
         print(f"    {count:5} records {samples[reason]:8} samples  {reason}")
 
 
+def check_preaggregated(name, recording, binary):
+    """perf2bolt makes the same fdata of the addresses."""
+    convert(recording, binary, "x.preagg")
+    result = run(PERF2BOLT, binary, "--pa", "-p", "x.preagg", "-o", "x.fdata")
+    mismatching = re.search(r"traces mismatching[^:]*: (\d+)", result.stdout)
+    expect(result.returncode == 0 and mismatching and int(mismatching.group(1)) == 0
+           and read_fdata("x.fdata") == read_fdata(f"{name}.fdata"),
+           f"{name}: perf2bolt --pa: {result.stdout[-500:]}")
+
+
 def check_emulated(name):
     recording, binary = (os.path.join(DATA, "emulated", name + end) for end in (".perf.data", ""))
     convert(recording, binary, f"{name}.fdata")
@@ -113,6 +123,7 @@ def check_emulated(name):
     if make_reference(recording, binary, f"{name}.reference"):
         compare(name, read_fdata(f"{name}.fdata"), read_fdata(f"{name}.reference"))
         theirs = optimise(binary, f"{name}.reference")
+        check_preaggregated(name, recording, binary)
     expect(saved > 0.5 and saved >= theirs - 1e-9,
            f"{name}: {saved:.4f} of the taken branches saved, with perf2bolt's file {theirs:.4f}")
     print(f"{name}: llvm-bolt saves {saved:.2%} of the taken branches, perf2bolt: {theirs:.2%}")

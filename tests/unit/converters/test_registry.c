@@ -47,6 +47,7 @@ static void suffixes_decide(void **state)
     assert_ptr_equal(br2_format_by_suffix("x.prof.edges.csv"), &br2_format_edges_csv);
     assert_ptr_equal(br2_format_by_suffix("x.edges.json"), &br2_format_edges_json);
     assert_ptr_equal(br2_format_by_suffix("app.fdata"), &br2_format_fdata);
+    assert_ptr_equal(br2_format_by_suffix("app.preagg"), &br2_format_bolt_preagg);
     assert_null(br2_format_by_suffix("prof"));
     assert_null(br2_format_by_suffix("a.prof/b"));
     assert_null(br2_format_by_suffix(""));
@@ -70,6 +71,10 @@ static void content_decides(void **state)
     assert_ptr_equal(by_text("1 main 1a 1 f 0 0 7\n"), &br2_format_fdata);
     assert_ptr_equal(by_text("no_lbr cycles:u:\n1 main 1a 7\n"), &br2_format_fdata);
     assert_null(by_text("1 main 1a 1 f 0 0\n"));
+    assert_ptr_equal(by_text("B 0 9347 69 0\n"), &br2_format_bolt_preagg);
+    assert_ptr_equal(by_text("f 10 20 3\nx"), &br2_format_bolt_preagg);
+    assert_null(by_text("F 10 20 3 4\n"));
+    assert_null(by_text("B 10 20 3\n"));
     assert_null(by_text(""));
     assert_null(by_text("{\"version\":1}"));
     assert_null(by_text("hello: world\n"));
