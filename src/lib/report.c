@@ -34,6 +34,23 @@ static json_t *image_json(const struct br2pgo_conversion *conversion)
     return br2_json_whole(object, 3);
 }
 
+/* With all_images: what became of each. */
+static json_t *images_json(const struct br2pgo_conversion *conversion)
+{
+    json_t *array = json_array();
+    struct br2pgo_image_result image;
+    for (size_t i = 0; br2pgo_image_result(conversion, i, &image) == 0; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "path", br2_json_string(image.path));
+        json_object_set_new(object, "records", br2_json_count(image.records));
+        json_object_set_new(object, "share", json_real(image.share));
+        json_object_set_new(object, "output", br2_json_string(image.output));
+        json_object_set_new(object, "reason", br2_json_string(image.reason));
+        json_array_append_new(array, br2_json_whole(object, 5));
+    }
+    return br2_json_whole(array, conversion->part_count);
+}
+
 static json_t *outputs_json(const struct br2pgo_conversion *conversion)
 {
     json_t *array = json_array();
@@ -84,10 +101,11 @@ int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,
     json_object_set_new(object, "br2pgo", json_string(BR2PGO_VERSION));
     json_object_set_new(object, "inputs", inputs_json(conversion));
     json_object_set_new(object, "image", image_json(conversion));
+    json_object_set_new(object, "images", images_json(conversion));
     json_object_set_new(object, "outputs", outputs_json(conversion));
     json_object_set_new(object, "functions", br2_json_count(conversion->build_stats.functions));
     json_object_set_new(object, "funnel", funnel_json(conversion));
     json_object_set_new(object, "notes", notes_json(conversion));
-    int rc = br2_json_write(object, 8, &out, err);
+    int rc = br2_json_write(object, 9, &out, err);
     return br2_take_text(rc, &out, ret, err);
 }
