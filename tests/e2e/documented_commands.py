@@ -45,8 +45,10 @@ feature cmdline perf record -b ./words
 feature arch x86_64
 comm pid=7 exec name=words
 mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=51ac name={folder}/words
+repeat 200
 sample pid=7 : 0x401000/0x401010/P/-/-/1 0x401005/0x401000/P/-/-/1 0x40101b/0x401005/P/-/-/1 \
 0x401019/0x401010/M/-/-/1 0x401013/0x401017/P/-/-/1 0x401000/0x401010/P/-/-/1
+end
 """
 
 
