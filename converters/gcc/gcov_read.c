@@ -145,7 +145,7 @@ static int take_tables(struct reader *reader, struct br2pgo_error *err)
         rc = br2_fail_memory(err);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        size_t length;
+        size_t length = 0;
         const char *text = read_string(c, reader->words, &length);
         uint32_t name = br2_profile_name(reader->profile, text, length);
         uint32_t file = has_files ? br2_cursor_u32(c) : BR2_GCOV_NO_FILE;

@@ -12,8 +12,6 @@
 
 #include "base/err.h"
 
-extern char **environ;
-
 /* What is kept of an answer. */
 #define ANSWER_SIZE 512
 
@@ -94,7 +92,7 @@ static int parse_number(const char *text)
 
 int br2_ask_gcc(const char *path, struct br2pgo_options *options, struct br2pgo_error *err)
 {
-    char answer[ANSWER_SIZE];
+    char answer[ANSWER_SIZE] = "";
     int rc = ask(path, "--version", answer, err);
     if (rc != 0) {
         return rc;
