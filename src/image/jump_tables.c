@@ -26,7 +26,7 @@ struct br2_jump_tables {
 struct evidence {
     struct br2_addresses near; /* addresses it takes relative to the program counter */
     struct br2_addresses far;  /* of tables of absolute addresses */
-    bool adds;                 /* it loads signed 4-byte numbers by index */
+    bool jumps;                /* indirectly */
 };
 
 /* The value a relocation puts into data, where that is an address. */
@@ -178,9 +178,6 @@ static bool take_x86(struct evidence *evidence, const struct br2_insn *insn, con
         return br2_addresses_add(&evidence->near, insn->address + size + signed32(p + at + 2));
     }
     bool indexed = (modrm & 0xc7) == 0x04;
-    if (opcode == 0x63 && wide && ((modrm & 7) == 4) && sib >> 6 == 2) { /* movslq (,,4) */
-        evidence->adds = true;
-    }
     bool jumps = opcode == 0xff && (modrm >> 3 & 7) == 4;
     bool loads = opcode == 0x8b && wide;
     if (indexed && (jumps || loads) && sib >> 6 == 3 && (sib & 7) == 5 && size - at == 7) {
@@ -271,13 +268,14 @@ static bool collect(const struct br2_jump_tables *tables, const struct br2_code 
     bool ok = true;
     for (size_t i = 0; ok && i < code->count; i++) {
         uint64_t offset = code->insns[i].address - code->start;
+        evidence->jumps = evidence->jumps || code->insns[i].kind == BR2_INSN_INDIRECT_JUMP;
         if (bytes != NULL && image->machine == BR2_MACHINE_X86_64) {
             ok = take_x86(evidence, &code->insns[i], bytes + offset);
         }
     }
     br2_addresses_sort(&evidence->near);
     br2_addresses_sort(&evidence->far);
-    if (ok && evidence->adds) {
+    if (ok && evidence->jumps) {
         ok = add_tables(tables, code, &evidence->near, 4, ret);
     }
     return ok && add_tables(tables, code, &evidence->far, 8, ret);
