@@ -30,6 +30,7 @@ struct br2_write_options {
     bool symbol_list;      /* write the profile's symbol list (llvm-extbinary) */
     bool partial;          /* mark the profile partial (llvm-extbinary) */
     unsigned gcov_version; /* 1, 2 or 3; 0 is 2 (gcov) */
+    bool to_look_at;       /* for people: also what a reader would misunderstand (llvm-text) */
 };
 #define BR2_CAN_COMPRESS    1u
 #define BR2_CAN_MD5         2u

@@ -58,6 +58,14 @@ static int read_header(struct reader *reader, struct br2pgo_error *err)
     return 0;
 }
 
+unsigned br2_gcov_version(const uint8_t *bytes, size_t size)
+{
+    struct br2_cursor c = br2_cursor_make(bytes, size, false);
+    br2_cursor_skip(&c, sizeof(uint32_t)); /* magic */
+    uint32_t version = br2_cursor_u32(&c);
+    return !c.failed && version <= BR2_GCOV_VERSION_3 ? version : 0;
+}
+
 /* The summary's shape is checked; its numbers follow from the counts. */
 static int read_summary(struct reader *reader, struct br2pgo_error *err)
 {

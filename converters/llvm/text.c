@@ -9,6 +9,7 @@ struct text_writer {
     const struct br2_profile *profile;
     struct br2_llvm_targets scratch;
     struct br2_buf *out;
+    bool to_look_at;
     struct br2pgo_error *err;
 };
 
@@ -62,12 +63,11 @@ static int put_name(struct text_writer *w, uint32_t name, enum name_role role)
 {
     size_t length;
     const char *text = br2_strings_get(&w->profile->names, name, &length);
-    if (name_fits(text, length, role)) {
+    if (name_fits(text, length, role) || (w->to_look_at && w->profile->md5_names)) {
         br2_buf_put(w->out, text, length);
         return BR2PGO_OK;
     }
-    br2_fail(w->err, BR2PGO_UNSUPPORTED, "llvm-text cannot hold the function name '%s'%s", text,
-             w->profile->md5_names ? ", an MD5 hash, at an inlined callsite" : "");
+    br2_fail(w->err, BR2PGO_UNSUPPORTED, "llvm-text cannot hold the function name '%s'", text);
     br2_hint(w->err, "write llvm-extbinary");
     return BR2PGO_UNSUPPORTED;
 }
@@ -147,8 +147,13 @@ static int put_body(struct text_writer *w, size_t indent,
 static int write_profile(const struct br2_profile *profile, const struct br2_write_options *options,
                          struct br2_buf *out, struct br2pgo_error *err)
 {
-    (void)options; /* this format has none */
     struct text_writer w = {.profile = profile, .out = out, .err = err};
+    w.to_look_at = options != NULL && options->to_look_at;
+    if (profile->md5_names && !w.to_look_at) {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "llvm-text cannot hold MD5 hashes instead of names");
+        br2_hint(err, "write llvm-extbinary");
+        return BR2PGO_UNSUPPORTED;
+    }
     const struct br2_function_profile **order = br2_llvm_function_order(profile);
     if (!order) {
         return br2_fail_memory(err);

@@ -207,6 +207,43 @@ BR2PGO_API int br2pgo_format_info(size_t index, struct br2pgo_format *ret);
 BR2PGO_API int br2pgo_format_of(const char *path, const char *name, struct br2pgo_format *ret,
                                 struct br2pgo_error *err);
 
+/*
+ * A finished profile of any format, told by its content, as text: source profiles as llvm-text,
+ * what is for other tools as it is, sorted. `format`: another text format for it; NULL: the usual
+ * one. Free with br2pgo_free; `*ret` is NULL on failure. BR2PGO_UNSUPPORTED: of no known format;
+ * BR2PGO_USELESS: there is nothing in it.
+ */
+BR2PGO_API int br2pgo_show(const char *path, const char *format, char **ret,
+                           struct br2pgo_error *err);
+
+struct br2pgo_merge_options {
+    size_t size;        /* sizeof(struct br2pgo_merge_options) of the caller */
+    const char *format; /* of the output; NULL: by its suffix */
+    int gcc_version;  /* major version of the GCC that a gcov output is made to fit; 0: the inputs'
+                         version of the format, and nothing changed but the counts */
+    int gcov_version; /* of the format that GCC reads, 1 to 3; 0: follows from gcc_version */
+    int compress;     /* as in struct br2pgo_output_options */
+    int md5;
+    int partial;
+    void (*note)(void *user, int kind,
+                 const char *text); /* as br2pgo_note hands out; may be NULL */
+    void *note_user;
+};
+#define BR2PGO_MERGE_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(struct br2pgo_merge_options), NULL, 0, 0, 0, 0, 0, NULL, NULL                       \
+    }
+
+/*
+ * Adds finished profiles up and writes the sum, all or nothing; `options` may be NULL. The result
+ * does not depend on the order of the inputs; the output may be one of them. One input is
+ * converted: to another format of its kind, or for another GCC. BR2PGO_INVALID: they cannot be
+ * added up, or not in the output's format; BR2PGO_AMBIGUOUS: gcc_version is needed; BR2PGO_USELESS:
+ * one is empty.
+ */
+BR2PGO_API int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
+                            const struct br2pgo_merge_options *options, struct br2pgo_error *err);
+
 BR2PGO_API void br2pgo_free(void *block);
 BR2PGO_API const char *br2pgo_version(void);
 

@@ -14,5 +14,7 @@ void br2_print_error(const struct br2pgo_error *err);
 /* Each returns an enum br2pgo_status, with `err` filled. */
 int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_inspect(const struct br2_arguments *arguments, struct br2pgo_error *err);
+int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err);
+int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err);
 
 #endif

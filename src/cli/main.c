@@ -49,6 +49,10 @@ static int run_command(const struct br2_arguments *arguments, struct br2pgo_erro
         return br2_convert(arguments, err);
     case BR2_COMMAND_INSPECT:
         return br2_inspect(arguments, err);
+    case BR2_COMMAND_SHOW:
+        return br2_show(arguments, err);
+    case BR2_COMMAND_MERGE:
+        return br2_merge(arguments, err);
     case BR2_COMMAND_HELP:
         br2_print_help();
         return 0;

@@ -11,7 +11,32 @@
 
 #define FOR_CONVERT 1u
 #define FOR_INSPECT 2u
-#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT)
+#define FOR_SHOW    4u
+#define FOR_MERGE   8u
+#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE)
+
+#define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
+#define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
+
+#define MANY ((size_t)-1)
+
+static const struct command_line {
+    enum br2_command command;
+    const char *name;
+    unsigned bit;      /* in the table of options */
+    const char *input; /* what its arguments are */
+    size_t inputs_max;
+    size_t outputs_min;
+    size_t outputs_max;
+    const char *usage; /* behind "br2pgo" */
+} command_lines[] = {
+    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", MANY, 1, MANY,
+     "perf.data -b BINARY -o PROFILE"},
+    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 0, 0, "inspect perf.data"},
+    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 0, 1, "show PROFILE"},
+    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", MANY, 1, 1, "merge PROFILE... -o PROFILE"},
+};
+#define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
 
 /* Options without a short form are known by numbers beyond the characters. */
 enum option_id {
@@ -43,11 +68,11 @@ static const struct option_line {
     size_t member; /* of struct br2_arguments that it sets, a string or bool; 0: see take_option */
 } option_lines[] = {
     {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
-    {'o', "output", "FILE", FOR_CONVERT, "write a profile; may be repeated; '-' is standard output",
+    {'o', "output", "FILE", FOR_OUTPUTS, "write a profile; may be repeated; '-' is standard output",
      0},
     {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
      "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
-    {'f', "format", "NAME", FOR_CONVERT, "format of the outputs that follow; else by their suffix",
+    {'f', "format", "NAME", FOR_OUTPUTS, "format of the outputs that follow; else by their suffix",
      0},
     {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
      MEMBER(event)},
@@ -61,20 +86,20 @@ static const struct option_line {
      "suffixes of function names the compiler ignores (default: auto)", 0},
     {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
      "list all functions, so that those without samples are cold", MEMBER(symbol_list)},
-    {OPTION_COMPRESS, "compress", NULL, FOR_CONVERT, "compress the profile's sections",
+    {OPTION_COMPRESS, "compress", NULL, FOR_WRITING, "compress the profile's sections",
      MEMBER(compress)},
-    {OPTION_MD5, "md5", NULL, FOR_CONVERT, "write names as MD5 hashes", MEMBER(md5)},
-    {OPTION_PARTIAL, "partial", NULL, FOR_CONVERT, "mark the profile as of a part of the program",
+    {OPTION_MD5, "md5", NULL, FOR_WRITING, "write names as MD5 hashes", MEMBER(md5)},
+    {OPTION_PARTIAL, "partial", NULL, FOR_WRITING, "mark the profile as of a part of the program",
      MEMBER(partial)},
-    {OPTION_GCC, "gcc", "FILE", FOR_CONVERT,
+    {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
      "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
-    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_CONVERT, "write gcov for this version of GCC", 0},
+    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
     {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
-    {'v', "verbose", NULL, FOR_CONVERT, "say what was read, lost and written", MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_CONVERT, "say nothing but errors", MEMBER(quiet)},
+    {'v', "verbose", NULL, FOR_WRITING, "say what was read, lost and written", MEMBER(verbose)},
+    {'q', "quiet", NULL, FOR_WRITING, "say nothing but errors", MEMBER(quiet)},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };
@@ -99,17 +124,37 @@ static void print_options(unsigned commands)
     }
 }
 
+/* The names of options that were explained before. */
+static void list_options(unsigned command)
+{
+    printf("  as above:");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option_line *line = &option_lines[i];
+        if ((line->commands & command) != 0 && line->commands != FOR_ALL) {
+            printf(" --%s", line->name);
+        }
+    }
+    printf("\n");
+}
+
 void br2_print_help(void)
 {
     printf("br2pgo: compiler profiles from sampled branch records\n"
            "\n"
            "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
            "       br2pgo inspect RECORDING [--json]\n"
+           "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
+           "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
            "\n"
            "Converting (the default command):\n");
     print_options(FOR_CONVERT);
     printf("\nbr2pgo inspect, what is in a recording:\n");
     print_options(FOR_INSPECT & ~FOR_CONVERT);
+    printf("\nbr2pgo show, a finished profile as text:\n");
+    list_options(FOR_SHOW);
+    printf(
+        "\nbr2pgo merge, profiles added up, or one made into another format or for another GCC:\n");
+    list_options(FOR_MERGE);
     printf("\nFormats:\n");
     struct br2pgo_format format;
     for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
@@ -309,6 +354,15 @@ static int refuse_use(int id, const char *word, struct br2pgo_error *err)
     return refuse_option(option, err);
 }
 
+static const struct command_line *command_of(const struct br2_arguments *arguments)
+{
+    const struct command_line *found = command_lines;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        found = command_lines[i].command == arguments->command ? &command_lines[i] : found;
+    }
+    return found;
+}
+
 static int check_option(struct br2_arguments *arguments, int id, const char *word,
                         struct br2pgo_error *err)
 {
@@ -322,8 +376,7 @@ static int check_option(struct br2_arguments *arguments, int id, const char *wor
     if (is_abbreviated(word, line)) {
         return refuse_option(word, err);
     }
-    unsigned command = arguments->command == BR2_COMMAND_INSPECT ? FOR_INSPECT : FOR_CONVERT;
-    if ((line->commands & command) == 0) {
+    if ((line->commands & command_of(arguments)->bit) == 0) {
         br2_fail(err, BR2PGO_INVALID, "option '--%s' has no meaning for this command", line->name);
         br2_hint(err, "see br2pgo --help");
         return BR2PGO_INVALID;
@@ -395,29 +448,43 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
     return 0;
 }
 
-static int check_whole(const struct br2_arguments *arguments, struct br2pgo_error *err)
+/* How many files it is called with. */
+static int check_counts(const struct br2_arguments *arguments, const struct command_line *command,
+                        struct br2pgo_error *err)
 {
     if (arguments->recording_count == 0) {
-        br2_fail(err, BR2PGO_INVALID, "no recording given");
-        br2_hint(err, "usage: br2pgo %s; see br2pgo --help",
-                 arguments->command == BR2_COMMAND_INSPECT ? "inspect perf.data"
-                                                           : "perf.data -b BINARY -o PROFILE");
+        br2_fail(err, BR2PGO_INVALID, "no %s given", command->input);
+        br2_hint(err, "usage: br2pgo %s; see br2pgo --help", command->usage);
         return BR2PGO_INVALID;
     }
-    if (arguments->command == BR2_COMMAND_INSPECT && arguments->recording_count > 1) {
-        br2_fail(err, BR2PGO_INVALID, "inspect takes one recording at a time");
+    if (arguments->recording_count > command->inputs_max) {
+        br2_fail(err, BR2PGO_INVALID, "%s takes one %s at a time", command->name, command->input);
         br2_hint(err, "call it once for each");
         return BR2PGO_INVALID;
     }
-    if (arguments->command == BR2_COMMAND_CONVERT && arguments->output_count == 0) {
+    if (arguments->output_count < command->outputs_min) {
         br2_fail(err, BR2PGO_INVALID, "no output given");
-        br2_hint(err,
-                 "name one with -o, e.g. -o app.prof; to look into the recording: br2pgo "
-                 "inspect '%s'",
+        br2_hint(err, "name one with -o, e.g. -o app.prof; to look into the %s: br2pgo %s '%s'",
+                 command->input, command->command == BR2_COMMAND_MERGE ? "show" : "inspect",
                  arguments->recordings[0]);
         return BR2PGO_INVALID;
     }
-    if (arguments->format_waits) {
+    if (arguments->output_count > command->outputs_max) {
+        br2_fail(err, BR2PGO_INVALID, "%s writes one output", command->name);
+        br2_hint(err, "call it once for each");
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
+static int check_whole(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    const struct command_line *command = command_of(arguments);
+    int rc = check_counts(arguments, command, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (arguments->format_waits && command->outputs_max > 1) {
         br2_fail(err, BR2PGO_INVALID, "no output follows '--format %s'", arguments->format);
         br2_hint(err, "a format holds for the outputs behind it: -f %s -o FILE", arguments->format);
         return BR2PGO_INVALID;
@@ -433,16 +500,16 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
     if (ret->recordings == NULL || ret->outputs == NULL) {
         return br2_fail_memory(err);
     }
-    if (argc > 1 && strcmp(argv[1], "inspect") == 0) {
-        ret->command = BR2_COMMAND_INSPECT;
-        argv++;
-        argc--;
-    } else if (argc > 1 && strcmp(argv[1], "convert") == 0) {
-        argv++;
-        argc--;
+    for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], command_lines[i].name) == 0) {
+            ret->command = command_lines[i].command;
+            argv++;
+            argc--;
+            break;
+        }
     }
     int rc = parse_options(argc, argv, ret, err);
-    bool runs = ret->command == BR2_COMMAND_CONVERT || ret->command == BR2_COMMAND_INSPECT;
+    bool runs = ret->command != BR2_COMMAND_HELP && ret->command != BR2_COMMAND_VERSION;
     return rc != 0 || !runs ? rc : check_whole(ret, err);
 }
 

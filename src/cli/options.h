@@ -11,6 +11,8 @@
 enum br2_command {
     BR2_COMMAND_CONVERT,
     BR2_COMMAND_INSPECT,
+    BR2_COMMAND_SHOW,
+    BR2_COMMAND_MERGE,
     BR2_COMMAND_HELP,
     BR2_COMMAND_VERSION,
 };
@@ -29,11 +31,11 @@ struct br2_wanted_output {
 /* Strings point into argv. */
 struct br2_arguments {
     enum br2_command command;
-    const char **recordings; /* owned array */
+    const char **recordings; /* owned array; of show and merge: profiles */
     size_t recording_count;
     struct br2_wanted_output *outputs; /* owned array */
     size_t output_count;
-    const char *format; /* for the outputs that follow */
+    const char *format; /* for the outputs that follow; of show and merge: for the output */
     bool format_waits;  /* for the first of them */
     const char *binary;
     const char *event;

@@ -118,13 +118,32 @@ static void note_builder(struct br2pgo_conversion *conversion, int major)
                  "than of one of its own programs",
                  builder_of(conversion, builder), major);
     }
-    if (major > GCC_NEWEST && conversion->options.gcov_version == 0) {
+    if (br2_gcc_is_unknown(major) && conversion->options.gcov_version == 0) {
         br2_note(
             conversion, BR2PGO_NOTE_WARNING,
             "GCC %d is newer than what is known of GCC: written as for GCC %d (--gcc FILE asks "
             "the compiler)",
             major, GCC_NEWEST);
     }
+}
+
+int br2_gcc_reads(int major, enum br2_rules *ret_rules, unsigned *ret_version,
+                  struct br2pgo_error *err)
+{
+    if (major < GCC_FIRST) {
+        br2_fail(err, BR2PGO_INVALID, "GCC %d reads no profiles of this kind: GCC %d is the first",
+                 major, GCC_FIRST);
+        br2_hint(err, "say with --gcc-version N which GCC will use the profile");
+        return BR2PGO_INVALID;
+    }
+    *ret_rules = rules_of(major);
+    *ret_version = format_version(major);
+    return 0;
+}
+
+bool br2_gcc_is_unknown(int major)
+{
+    return major > GCC_NEWEST;
 }
 
 int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
@@ -142,22 +161,20 @@ int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
                  "say it with --gcc-version N or --gcc FILE; a profile for clang: -o app.prof");
         return BR2PGO_AMBIGUOUS;
     }
-    if (major < GCC_FIRST) {
-        br2_fail(err, BR2PGO_INVALID, "GCC %d reads no profiles of this kind: GCC %d is the first",
-                 major, GCC_FIRST);
-        br2_hint(err, "say with --gcc-version N which GCC will use the profile");
-        return BR2PGO_INVALID;
+    unsigned version = 0;
+    int rc = br2_gcc_reads(major, ret, &version, err);
+    if (rc != 0) {
+        return rc;
     }
-    unsigned version = conversion->options.gcov_version != 0
-                           ? (unsigned)conversion->options.gcov_version
-                           : format_version(major);
+    if (conversion->options.gcov_version != 0) {
+        version = (unsigned)conversion->options.gcov_version;
+    }
     for (size_t i = 0; i < conversion->target_count; i++) {
         conversion->targets[i].options.gcov_version = version;
     }
     br2_note(conversion, BR2PGO_NOTE_DETAIL, "GCC profile for GCC %d, version %u of the format",
              major, version);
     note_builder(conversion, major);
-    *ret = rules_of(major);
     return 0;
 }
 

@@ -36,7 +36,7 @@ static int copy_string(const char **text, struct br2pgo_error *err)
 
 /* There is one version of each structure so far. A later library takes a shorter one of an earlier
  * version, never one of another size, which would end in the middle of a member. */
-static int check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err)
+int br2_check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err)
 {
     if (size != known) {
         br2_fail(err, BR2PGO_INVALID, "%s of %zu bytes, this library knows %zu", what, size, known);
@@ -52,7 +52,7 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
     struct br2pgo_options taken = BR2PGO_OPTIONS_INIT;
     *ret = NULL;
     if (options != NULL) {
-        int rc = check_size(options->size, sizeof taken, "struct br2pgo_options", err);
+        int rc = br2_check_size(options->size, sizeof taken, "struct br2pgo_options", err);
         if (rc != 0) {
             return rc;
         }
@@ -214,14 +214,14 @@ static int choose_format(const char *path, const char *name, const struct br2_fo
 }
 
 /* A ".afdo" file is for the compiler that built the image, unless its format is named. */
-static bool is_by_producer(const char *path, const char *name)
+bool br2_is_by_producer(const char *path, const char *name)
 {
     size_t length = strlen(path);
     return name == NULL && length >= 5 && strcmp(path + length - 5, ".afdo") == 0;
 }
 
-static int check_capabilities(const struct br2_format *format,
-                              const struct br2pgo_output_options *options, struct br2pgo_error *err)
+int br2_check_capabilities(const struct br2_format *format,
+                           const struct br2pgo_output_options *options, struct br2pgo_error *err)
 {
     const struct {
         int wanted;
@@ -262,19 +262,19 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
     struct br2pgo_output_options taken = BR2PGO_OUTPUT_OPTIONS_INIT;
     int rc = check_not_run(conversion, err);
     if (rc == 0 && options != NULL) {
-        rc = check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
+        rc = br2_check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
         if (rc == 0) {
             taken = *options;
         }
     }
     struct br2_target target = {.file = {.fd = -1}};
     rc = rc != 0 ? rc : choose_format(path, taken.format, &target.format, err);
-    rc = rc != 0 ? rc : check_capabilities(target.format, &taken, err);
+    rc = rc != 0 ? rc : br2_check_capabilities(target.format, &taken, err);
     rc = rc != 0 ? rc : check_duplicate(conversion, path, err);
     if (rc != 0) {
         return rc;
     }
-    target.by_producer = is_by_producer(path, taken.format);
+    target.by_producer = br2_is_by_producer(path, taken.format);
     target.options = (struct br2_write_options){
         .compress = taken.compress != 0,
         .md5 = taken.md5 != 0,
@@ -365,7 +365,7 @@ int br2pgo_format_of(const char *path, const char *name, struct br2pgo_format *r
     int rc = choose_format(path, name, &format, err);
     if (rc == 0) {
         *ret = describe_format(format);
-        ret->can |= is_by_producer(path, name) ? BR2_CAN_GCC_VERSION : 0;
+        ret->can |= br2_is_by_producer(path, name) ? BR2_CAN_GCC_VERSION : 0;
     }
     return rc;
 }

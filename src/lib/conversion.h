@@ -111,7 +111,21 @@ int br2_encode_targets(struct br2pgo_conversion *conversion, struct br2pgo_error
  */
 int br2_make_block_flow(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
-/* compiler.c: gives outputs that are for the compiler of the image their format ... */
+/* A structure of the caller's of a size this library does not know: BR2PGO_INVALID. */
+int br2_check_size(size_t size, size_t known, const char *what, struct br2pgo_error *err);
+/* Options that the format has no place for: BR2PGO_INVALID. */
+int br2_check_capabilities(const struct br2_format *format,
+                           const struct br2pgo_output_options *options, struct br2pgo_error *err);
+/* Whether an output is for the compiler of what it is made from: ".afdo", its format not named. */
+bool br2_is_by_producer(const char *path, const char *name);
+
+/* compiler.c: the rules that a version of GCC follows, and the version of the format it reads;
+ * BR2PGO_INVALID where it reads none ... */
+int br2_gcc_reads(int major, enum br2_rules *ret_rules, unsigned *ret_version,
+                  struct br2pgo_error *err);
+/* ... or is newer than what is known of GCC ... */
+bool br2_gcc_is_unknown(int major);
+/* ... gives outputs that are for the compiler of the image their format ... */
 int br2_settle_formats(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 /* ... finds out which GCC the GCC outputs are for, and tells them ... */
 int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "profile/build_private.h"
+#include "profile/fit.h"
 
 /* Discriminators under which one call site is written again. A line with more blocks is a macro's,
  * and its lowest are those that were there before code was inlined. */
@@ -266,47 +267,14 @@ static int copy_callee(struct builder *builder, const struct second_callsite *se
     return rc;
 }
 
-/* GCC 12 takes a function whose head count is 0 for one that never runs, whatever its body says;
- * and a long-running one may never have been entered while it was recorded. */
-static void floor_head(struct br2_function_profile *function)
-{
-    uint64_t least = 1;
-    if (function->sample_count != 0 && function->samples[0].count > least) {
-        least = function->samples[0].count; /* the lowest line: what runs at its start */
-    }
-    if (function->head < least) {
-        function->head = least;
-    }
-}
-
-/* GCC 16 warns of call targets where a function is inlined, and ignores them. */
-static void drop_targets(const struct br2_function_profile *function)
-{
-    for (size_t i = 0; i < function->callsite_count; i++) {
-        size_t low = 0;
-        size_t high = function->sample_count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            struct br2_body_sample *sample = &function->samples[middle];
-            int order = br2_place_compare(sample->place, function->callsites[i].place);
-            if (order == 0) {
-                sample->target_count = 0;
-            }
-            low = order < 0 ? middle + 1 : low;
-            high = order < 0 ? high : middle;
-        }
-        drop_targets(function->callsites[i].callee);
-    }
-}
-
 int br2_build_finish_gcc(struct builder *builder, struct br2pgo_error *err)
 {
     struct br2_profile *profile = builder->profile;
     br2_profile_derive_totals(profile);
     for (size_t i = 0; i < profile->function_count; i++) {
-        floor_head(profile->functions[i]);
+        br2_profile_floor_head(profile->functions[i]);
         if (builder->options->rules == BR2_RULES_GCC_16) {
-            drop_targets(profile->functions[i]);
+            br2_profile_drop_targets(profile->functions[i]);
         }
     }
     int rc = 0;

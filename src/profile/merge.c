@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Adding one profile to another. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "profile/profile.h"
 
@@ -12,6 +13,23 @@ struct merge {
     uint32_t *names; /* by name number in `from`: the number in `into`, BR2_NO_STRING before use */
 };
 
+/* Profiles that disagree say nothing about where a function is declared. */
+static bool merge_file(struct merge *merge, uint32_t from, uint32_t into)
+{
+    size_t length;
+    size_t other_length;
+    const char *file = br2_profile_file(merge->from, from, &length);
+    const char *other = br2_profile_file(merge->into, into, &other_length);
+    if (!file) {
+        return true;
+    }
+    if (other && (length != other_length || memcmp(file, other, length) != 0)) {
+        br2_profile_dispute_file(merge->into, into);
+        return true;
+    }
+    return br2_profile_set_file(merge->into, into, file, length);
+}
+
 static uint32_t map_name(struct merge *merge, uint32_t name)
 {
     if (merge->names[name] != BR2_NO_STRING) {
@@ -21,9 +39,7 @@ static uint32_t map_name(struct merge *merge, uint32_t name)
     const char *text = br2_strings_get(&merge->from->names, name, &length);
     br2_profile_rename rename = merge->rename ? merge->rename : br2_profile_name;
     uint32_t number = rename(merge->into, text, length);
-    const char *file = br2_profile_file(merge->from, name, &length);
-    if (number != BR2_NO_STRING && file && !merge->rename &&
-        !br2_profile_set_file(merge->into, number, file, length)) {
+    if (number == BR2_NO_STRING || (!merge->rename && !merge_file(merge, name, number))) {
         return BR2_NO_STRING;
     }
     merge->names[name] = number;
@@ -105,6 +121,11 @@ static int check_compatible(const struct merge *merge, struct br2pgo_error *err)
     if (!merge->rename && from->md5_names != into->md5_names) {
         br2_fail(err, BR2PGO_INVALID, "one profile has names, the other only MD5 hashes of names");
         br2_hint(err, "merge only profiles that have names, or only profiles that have hashes");
+        return BR2PGO_INVALID;
+    }
+    if (into->function_count != 0 && from->has_checksums != into->has_checksums) {
+        br2_fail(err, BR2PGO_INVALID, "one profile is of pseudo probes, the other of lines");
+        br2_hint(err, "merge only profiles of programs that were built the same way");
         return BR2PGO_INVALID;
     }
     if (from->fs_discriminators != into->fs_discriminators) {

@@ -11,6 +11,9 @@ struct br2_profile_index {
     size_t count;
 };
 
+/* Stands in `name_files` for a name that is said to be of several files. */
+#define DISPUTED UINT32_MAX
+
 struct br2_profile *br2_profile_new(void)
 {
     struct br2_profile *profile = br2_calloc(1, sizeof *profile);
@@ -85,12 +88,18 @@ bool br2_profile_set_file(struct br2_profile *profile, uint32_t name, const char
     return true;
 }
 
+void br2_profile_dispute_file(struct br2_profile *profile, uint32_t name)
+{
+    profile->name_files[name] = DISPUTED;
+}
+
 const char *br2_profile_file(const struct br2_profile *profile, uint32_t name, size_t *ret_length)
 {
-    if (name >= profile->name_file_capacity || profile->name_files[name] == 0) {
+    uint32_t place = name < profile->name_file_capacity ? profile->name_files[name] : 0;
+    if (place == 0 || place == DISPUTED) {
         return NULL;
     }
-    return br2_strings_get(&profile->files, profile->name_files[name] - 1, ret_length);
+    return br2_strings_get(&profile->files, place - 1, ret_length);
 }
 
 uint64_t br2_add_saturated(uint64_t a, uint64_t b)

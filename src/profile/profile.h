@@ -75,7 +75,7 @@ struct br2_profile {
     bool has_symbol_list;
     /* Files that functions are declared in, by name, as far as known (GCC 16). */
     struct br2_strings files;
-    uint32_t *name_files; /* private: by name number: file number + 1, 0 = unknown */
+    uint32_t *name_files; /* private: by name number: file number + 1, 0 = unknown, ~0 = disputed */
     size_t name_file_capacity;
     /* Totals were added up from the counts, by a reader of a format that does not store them. */
     bool derived_totals;
@@ -94,6 +94,9 @@ uint32_t br2_profile_name(struct br2_profile *profile, const char *text, size_t 
  * when memory runs out. */
 bool br2_profile_set_file(struct br2_profile *profile, uint32_t name, const char *text,
                           size_t length);
+/* Makes the file of a name that has one unknown, for ever: GCC 16 takes a function of an unknown
+ * file for the one it looks for, but not one of another file. */
+void br2_profile_dispute_file(struct br2_profile *profile, uint32_t name);
 /* That file, NULL where it is unknown. */
 const char *br2_profile_file(const struct br2_profile *profile, uint32_t name, size_t *ret_length);
 
@@ -141,7 +144,7 @@ typedef uint32_t (*br2_profile_rename)(struct br2_profile *into, const char *tex
 
 /*
  * Adds `weight` times everything in `from` to `into`. Every name goes through `rename` unless that
- * is NULL.
+ * is NULL. The result does not depend on the order in which profiles are added.
  * Errors: BR2PGO_NO_MEMORY; BR2PGO_INVALID when the two cannot be added up: names on one side and
  * hashes on the other, different kinds of discriminators, checksums of different code. `into` can
  * then only be freed.

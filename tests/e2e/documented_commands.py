@@ -80,6 +80,8 @@ def make_folder():
     folder = os.path.realpath(tempfile.mkdtemp(prefix="br2pgo-docs-"))
     with open(os.path.join(folder, "words.c"), "w", encoding="utf-8") as file:
         file.write(SOURCE)
+    with open(os.path.join(folder, "more.textprof"), "w", encoding="utf-8") as file:
+        file.write("begin:20:7\n 1: 20\n")
     for name, build_id in (("words", "51ac"), ("app", "51ac"), ("other-build", "2f7a")):
         subprocess.run(["cc", "-g", "-O1", "-fcf-protection=none", "-fno-toplevel-reorder",
                         "-nostdlib", "-static", "-no-pie", "-Wl,-Ttext=0x401000", "-Wl,-e,begin",

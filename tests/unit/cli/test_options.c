@@ -227,6 +227,21 @@ static void test_commands(void **state)
     assert_int_equal(parse("convert", "r", "-o", "o", NULL), 0);
     assert_int_equal(arguments.command, BR2_COMMAND_CONVERT);
     assert_int_equal(arguments.recording_count, 1);
+    assert_int_equal(parse("show", "p", NULL), 0);
+    assert_int_equal(arguments.command, BR2_COMMAND_SHOW);
+    assert_int_equal(arguments.output_count, 0);
+    /* One output: its format may stand anywhere. */
+    assert_int_equal(parse("show", "p", "-o", "x", "-f", "edges", NULL), 0);
+    assert_string_equal(arguments.format, "edges");
+    assert_int_equal(
+        parse("merge", "a", "b", "-o", "x", "-f", "gcov", "--gcc-version", "12", "--md5", NULL), 0);
+    assert_int_equal(arguments.command, BR2_COMMAND_MERGE);
+    assert_int_equal(arguments.recording_count, 2);
+    assert_string_equal(arguments.recordings[1], "b");
+    assert_string_equal(arguments.outputs[0].path, "x");
+    assert_string_equal(arguments.format, "gcov");
+    assert_int_equal(arguments.gcc_version, 12);
+    assert_true(arguments.md5);
     /* A recording of that name, anywhere but first. */
     assert_int_equal(parse("-o", "o", "inspect", NULL), 0);
     assert_int_equal(arguments.command, BR2_COMMAND_CONVERT);
@@ -263,6 +278,22 @@ static void test_refusals(void **state)
                    "usage: br2pgo inspect perf.data; see br2pgo --help");
     assert_refused(parse("inspect", "a", "b", NULL), "inspect takes one recording at a time",
                    "call it once for each");
+    assert_refused(parse("show", NULL), "no profile given",
+                   "usage: br2pgo show PROFILE; see br2pgo --help");
+    assert_refused(parse("show", "a", "b", NULL), "show takes one profile at a time",
+                   "call it once for each");
+    assert_refused(parse("show", "a", "-o", "b", "-o", "c", NULL), "show writes one output",
+                   "call it once for each");
+    assert_refused(parse("show", "a", "--md5", NULL),
+                   "option '--md5' has no meaning for this command", "see br2pgo --help");
+    assert_refused(parse("merge", "-o", "x", NULL), "no profile given",
+                   "usage: br2pgo merge PROFILE... -o PROFILE; see br2pgo --help");
+    assert_refused(parse("merge", "a", NULL), "no output given",
+                   "name one with -o, e.g. -o app.prof; to look into the profile: br2pgo show 'a'");
+    assert_refused(parse("merge", "a", "-o", "x", "-o", "y", NULL), "merge writes one output",
+                   "call it once for each");
+    assert_refused(parse("merge", "a", "-o", "x", "-b", "y", NULL),
+                   "option '--binary' has no meaning for this command", "see br2pgo --help");
     assert_refused(parse("inspect", "r", "-o", "x", NULL),
                    "option '--output' has no meaning for this command", "see br2pgo --help");
     assert_refused(parse("r", "-o", "x", "--json", NULL),
@@ -388,7 +419,14 @@ static void test_help(void **state)
     const char *inspect = strstr(text, "\nbr2pgo inspect");
     assert_non_null(inspect);
     assert_non_null(strstr(inspect, " --json "));
-    assert_null(strstr(inspect, "--output"));
+    const char *show = strstr(text, "\nbr2pgo show");
+    const char *merge = strstr(text, "\nbr2pgo merge");
+    assert_true(inspect < show && show < merge);
+    const char *output = strstr(inspect, "--output");
+    assert_true(output > show);
+    assert_int_equal(strncmp(strchr(show + 1, '\n'), "\n  as above: --output --format\n", 31), 0);
+    assert_non_null(strstr(merge, " --gcc-version "));
+    assert_null(strstr(merge, " --binary"));
     assert_ptr_equal(strstr(text, " --json "), strstr(inspect, " --json "));
     assert_non_null(strstr(text, "  first           .one          of formats\n"));
     assert_non_null(strstr(text, "  second                        without suffix\n"));

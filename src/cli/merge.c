@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The commands on finished profiles. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/gcc.h"
+#include "cli/signals.h"
+
+static int write_text(const char *path, const char *text, struct br2pgo_error *err)
+{
+    struct br2_output out = {.fd = -1};
+    br2_signals_hold();
+    int rc = br2_output_open(&out, path, err);
+    rc = rc != 0 ? rc : br2_output_write(&out, text, strlen(text), err);
+    rc = rc != 0 ? rc : br2_output_commit(&out, err);
+    br2_output_abandon(&out);
+    br2_signals_release();
+    return rc;
+}
+
+int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    char *text;
+    int rc = br2pgo_show(arguments->recordings[0], arguments->format, &text, err);
+    if (rc == 0) {
+        const char *path = arguments->output_count != 0 ? arguments->outputs[0].path : "-";
+        rc = write_text(path, text, err);
+        br2pgo_free(text);
+    }
+    return rc;
+}
+
+static void print_note(void *user, int kind, const char *text)
+{
+    const struct br2_arguments *arguments = user;
+    if (!arguments->quiet && (kind != BR2PGO_NOTE_DETAIL || arguments->verbose)) {
+        fprintf(stderr, "br2pgo: %s%s\n", kind == BR2PGO_NOTE_WARNING ? "warning: " : "", text);
+    }
+}
+
+/* A terminal is no place for bytes that are no text. */
+static int check_terminal(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    struct br2pgo_format format;
+    const char *path = arguments->outputs[0].path;
+    int rc = br2pgo_format_of(path, arguments->format, &format, err);
+    if (rc == 0 && format.binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO) != 0) {
+        rc = br2_fail(err, BR2PGO_INVALID, "format '%s' is not for a terminal", format.name);
+        br2_hint(err, "name a file with -o; to look at a profile: br2pgo show");
+    }
+    return rc;
+}
+
+int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err)
+{
+    struct br2pgo_options asked = BR2PGO_OPTIONS_INIT;
+    asked.gcc_version = arguments->gcc_version;
+    int rc = check_terminal(arguments, err);
+    if (rc == 0 && arguments->gcc != NULL) {
+        rc = br2_ask_gcc(arguments->gcc, &asked, err);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    struct br2_arguments copy = *arguments; /* what a note's user points to is not constant */
+    struct br2pgo_merge_options options = BR2PGO_MERGE_OPTIONS_INIT;
+    options.format = arguments->format;
+    options.gcc_version = asked.gcc_version;
+    options.gcov_version = asked.gcov_version;
+    options.compress = arguments->compress;
+    options.md5 = arguments->md5;
+    options.partial = arguments->partial;
+    options.note = print_note;
+    options.note_user = &copy;
+    const char *output = arguments->outputs[0].path;
+    br2_signals_hold();
+    rc = br2pgo_merge(arguments->recordings, arguments->recording_count, output, &options, err);
+    br2_signals_release();
+    if (rc == 0 && (arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0))) {
+        fprintf(stderr, "br2pgo: wrote '%s'\n", output);
+    }
+    return rc;
+}
