@@ -178,6 +178,46 @@ static void files_come_along_with_names(void **state)
     br2_profile_free(b);
 }
 
+/* Which of two files a name is of depends on nobody's order: it is of neither. */
+static void disputed_files_are_unknown(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"a.c", "b.c", "a.c"};
+    struct br2_profile *sum = br2_profile_new();
+    for (size_t i = 0; i < 3; i++) {
+        struct br2_profile *part = make(1, "t");
+        assert_true(br2_profile_set_file(part, name(part, "f"), files[i], 3));
+        assert_true(br2_profile_set_file(part, name(part, "g"), "g.c", 3));
+        assert_int_equal(br2_profile_merge(sum, part, 1, NULL, NULL), BR2PGO_OK);
+        size_t length;
+        const char *file = br2_profile_file(sum, name(sum, "f"), &length);
+        if (i == 0) {
+            assert_string_equal(file, "a.c");
+        } else {
+            assert_null(file);
+        }
+        assert_string_equal(br2_profile_file(sum, name(sum, "g"), &length), "g.c");
+        br2_profile_free(part);
+    }
+    br2_profile_free(sum);
+}
+
+static void probes_and_lines_do_not_mix(void **state)
+{
+    (void)state;
+    struct br2pgo_error err = {0};
+    struct br2_profile *sum = br2_profile_new();
+    struct br2_profile *probes = make(1, "t"), *lines = make(1, "t");
+    probes->has_checksums = true;
+    assert_int_equal(br2_profile_merge(sum, probes, 1, NULL, &err), BR2PGO_OK);
+    assert_int_equal(br2_profile_merge(sum, probes, 1, NULL, &err), BR2PGO_OK);
+    assert_int_equal(br2_profile_merge(sum, lines, 1, NULL, &err), BR2PGO_INVALID);
+    assert_string_equal(err.message, "one profile is of pseudo probes, the other of lines");
+    br2_profile_free(sum);
+    br2_profile_free(probes);
+    br2_profile_free(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +228,8 @@ int main(void)
         cmocka_unit_test(names_can_change_on_the_way),
         cmocka_unit_test(files_come_along_with_names),
         cmocka_unit_test(memory_that_runs_out_is_reported),
+        cmocka_unit_test(disputed_files_are_unknown),
+        cmocka_unit_test(probes_and_lines_do_not_mix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
