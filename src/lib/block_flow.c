@@ -2,7 +2,7 @@
 /* The product for llvm-bolt, and which images it can be made for. */
 #include "lib/conversion.h"
 
-static int check_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+int br2_check_image_for_bolt(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     const struct br2_image *image = conversion->image;
     const char *path = conversion->image_path;
@@ -30,8 +30,7 @@ static int check_image(struct br2pgo_conversion *conversion, struct br2pgo_error
 
 int br2_make_block_flow(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = check_image(conversion, err);
-    rc = rc != 0 ? rc : br2_block_flow_build(conversion->graph, &conversion->block_flow, err);
+    int rc = br2_block_flow_build(conversion->graph, &conversion->block_flow, err);
     if (rc == 0 && conversion->block_flow.edge_count == 0) {
         br2_fail(err, BR2PGO_USELESS, "'%s': nothing but returns was recorded",
                  conversion->image_path);

@@ -107,8 +107,9 @@ void br2_forget_image(struct br2pgo_conversion *conversion);
 /* output.c: the bytes of all outputs, read back. */
 int br2_encode_targets(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
-/* block_flow.c: makes the block flow of the graph; refuses an image that llvm-bolt does not take.
- */
+/* block_flow.c: refuses an image that llvm-bolt does not take ... */
+int br2_check_image_for_bolt(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* ... and makes the block flow of the graph. */
 int br2_make_block_flow(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* A structure of the caller's of a size this library does not know: BR2PGO_INVALID. */

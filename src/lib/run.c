@@ -312,6 +312,9 @@ int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err
     if (rc == 0 && conversion->image_chosen) {
         rc = br2_check_outputs(conversion, err);
     }
+    if (rc == 0 && needs(conversion, BR2_PRODUCT_FLOW)) {
+        rc = br2_check_image_for_bolt(conversion, err);
+    }
     if (rc == 0) {
         rc = br2_progress(conversion, "checking records against the code", 0, 1, err);
     }
