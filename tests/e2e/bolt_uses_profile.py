@@ -177,6 +177,15 @@ def check_propeller():
     print(f"propeller_sample_1: {len(records)} records, {saved:.2%} of the taken branches saved")
 
 
+def check_plain_mappings():
+    """A recording of a processor from before MMAP2 records, which perf2bolt refuses."""
+    binary = os.path.join(DATA, "autofdo", "test.binary")
+    convert(os.path.join(DATA, "autofdo", "test.lbr"), binary, "t.fdata")
+    saved = optimise(binary, "t.fdata", layout=())
+    expect(saved > 0.2, f"test.lbr: {saved:.2%} of the taken branches saved")
+    print(f"test.lbr: {saved:.2%} of the taken branches saved")
+
+
 # How a recording is spoilt: a history, newest first, of [from, to, flags]; changed in place.
 
 def shift_some(history, chance):
@@ -337,6 +346,7 @@ def main():
                 for name in EMULATED:
                     check_emulated(name)
                 check_propeller()
+                check_plain_mappings()
                 check_spoilt("lua-clang")
                 check_spoilt("speedtest1-clang")
             elif not recorded:
