@@ -399,7 +399,7 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
         struct matching matching = match_recording(conversion, recording, file);
-        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0) {
+        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0 && matching.dso != NULL) {
             return refuse_build_id(conversion, several ? recording : NULL, matching.dso, err);
         }
         if (matching.best <= MATCH_OTHER_BUILD) {
@@ -413,7 +413,7 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
             br2_note(conversion, BR2PGO_NOTE_WARNING,
                      "'%s' has no branch record in '%s': it adds nothing", recording->path,
                      conversion->image_path);
-        } else if (matching.best == MATCH_NAME &&
+        } else if (matching.best == MATCH_NAME && matching.dso != NULL &&
                    (named == NULL || strcmp(named->path, matching.dso->path) != 0)) {
             named = matching.dso;
             note_name(conversion, named);

@@ -89,26 +89,33 @@ static bool samples_in_order(const struct br2_function_profile *function)
     return true;
 }
 
+/* Sorts samples by place; those of one place become one. */
+static int sort_samples(struct br2_function_profile *function, struct br2pgo_error *err)
+{
+    qsort(function->samples, function->sample_count, sizeof *function->samples, compare_samples);
+    size_t kept = 0;
+    for (size_t i = 1; i < function->sample_count; i++) {
+        struct br2_body_sample *last = &function->samples[kept];
+        struct br2_body_sample *next = &function->samples[i];
+        if (compare_samples(last, next) == 0) {
+            int status = absorb_sample(last, next, err);
+            if (status) {
+                return status;
+            }
+        } else if (++kept != i) {
+            function->samples[kept] = *next;
+            memset(next, 0, sizeof *next); /* the targets have moved */
+        }
+    }
+    function->sample_count = kept + 1;
+    return BR2PGO_OK;
+}
+
 static int finish_samples(struct br2_function_profile *function, struct br2pgo_error *err)
 {
-    if (!samples_in_order(function)) {
-        qsort(function->samples, function->sample_count, sizeof *function->samples,
-              compare_samples);
-        size_t kept = 0;
-        for (size_t i = 1; i < function->sample_count; i++) {
-            struct br2_body_sample *last = &function->samples[kept];
-            struct br2_body_sample *next = &function->samples[i];
-            if (compare_samples(last, next) == 0) {
-                int status = absorb_sample(last, next, err);
-                if (status) {
-                    return status;
-                }
-            } else if (++kept != i) {
-                function->samples[kept] = *next;
-                memset(next, 0, sizeof *next); /* the targets have moved */
-            }
-        }
-        function->sample_count = kept + 1;
+    int status = samples_in_order(function) ? BR2PGO_OK : sort_samples(function, err);
+    if (status) {
+        return status;
     }
     for (size_t i = 0; i < function->sample_count; i++) {
         finish_targets(&function->samples[i]);

@@ -4,6 +4,7 @@
 usage: check_tidy.py BUILD [FILE...]"""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,9 @@ ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
                         or os.path.join(os.path.dirname(__file__), "..", ".."))
 FOLDERS = tuple(os.path.join(ROOT, name) + os.sep for name in ("src", "converters", "tests/tools"))
 # The commands may be gcc's: flags only gcc knows are no finding.
-EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments"]
+# Headers are told by their full path: a checkout may lie below a folder named src.
+EXTRA = ["--header-filter=^" + re.escape(ROOT) + "/(src|converters|include/br2pgo)/",
+         "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments"]
 
 
 # What the functions of base/err.h return; see there.
