@@ -112,9 +112,21 @@ static void stamp(const char *path, uint32_t version)
     size_t size;
     char *bytes = fixture_load(path, &size);
     assert_true(bytes != NULL && size > 8);
-    memcpy(bytes + 4, &version, sizeof version);
-    fixture_save(path, bytes, size);
+    if (bytes != NULL) { /* gcc does not know that an assertion ends the test */
+        memcpy(bytes + 4, &version, sizeof version);
+        fixture_save(path, bytes, size);
+    }
     free(bytes);
+}
+
+/* The version a gcov file is stamped with. */
+static int version_of(const char *path)
+{
+    size_t size;
+    char *bytes = fixture_load(path, &size);
+    int version = bytes != NULL && size > 8 ? bytes[4] : -1;
+    free(bytes);
+    return version;
 }
 
 /* Strings of version 1 under another number, as create_gcov 0.19 writes them. */
@@ -159,16 +171,11 @@ static void test_versions(void **state)
         "profile made from the recording\n"
         "'x.afdo': version 2 of GCC's profiles has no place for the files of functions and the "
         "times they first ran: they are left out\n");
-    size_t size;
-    char *bytes = fixture_load("x.afdo", &size);
-    assert_int_equal(bytes[4], 2);
-    free(bytes);
+    assert_int_equal(version_of("x.afdo"), 2);
     notes[0] = '\0';
     options.gcc_version = 16;
     must_merge("two.gcov", NULL, "x.gcov");
-    bytes = fixture_load("x.gcov", &size);
-    assert_int_equal(bytes[4], 3);
-    free(bytes);
+    assert_int_equal(version_of("x.gcov"), 3);
     assert_non_null(strstr(notes, "'two.gcov' was made for another GCC: GCC 16"));
     notes[0] = '\0';
     options.gcc_version = 17;
