@@ -147,6 +147,13 @@ int br2_fdata_merge(struct br2_fdata *fdata, const struct br2_fdata *other,
         br2_hint(err, "merge profiles of one kind");
         return BR2PGO_INVALID;
     }
+    if (fdata->events.size != other->events.size ||
+        (other->events.size != 0 &&
+         memcmp(fdata->events.bytes, other->events.bytes, other->events.size) != 0)) {
+        br2_fail(err, BR2PGO_INVALID, "the profiles have samples of different events");
+        br2_hint(err, "merge profiles of one event: the header line no_lbr names it");
+        return BR2PGO_INVALID;
+    }
     return add_all(fdata, other, err);
 }
 

@@ -68,8 +68,9 @@ int br2_fdata_sort(struct br2_fdata *fdata, struct br2pgo_error *err);
 
 /*
  * Adds the records of `other`; sorted afterwards as by br2_fdata_sort. BR2PGO_INVALID when
- * one has branches and the other samples, or when one is of a binary rewritten by BOLT and the
- * other not; BR2PGO_NO_MEMORY. The first file merged into an empty one decides which it is.
+ * one has branches and the other samples, or samples of other events, or when one is of a binary
+ * rewritten by BOLT and the other not; BR2PGO_NO_MEMORY. The first file merged into an empty one
+ * decides which it is.
  */
 int br2_fdata_merge(struct br2_fdata *fdata, const struct br2_fdata *other,
                     struct br2pgo_error *err);
