@@ -7,11 +7,13 @@
 
 Each size is the recording's samples repeated, with shifted times, up to so many bytes (make_large.py
 beside this). In every round each tool runs once, in turn; medians are printed, with the ratio to br2pgo.
-Tools that are not installed are named and left out. What a tool made of the recording is checked
-only for being there: a tool that fails is shown as failed.
+Tools that are not installed are named and left out, a tool that fails is shown as failed. A second
+table shows what each got out of the last recording: functions, samples, and functions that llvm-bolt
+calls stale.
 """
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -23,15 +25,20 @@ import time
 def commands(args, data, binary, out):
     """What each tool is asked for: (name, output format, command)."""
     llvm = args.llvm_bin
-    yield 'br2pgo', 'LLVM', [args.br2pgo, '-q', data, '-b', binary, '-o', out + '.prof']
-    yield 'br2pgo', 'edges', [args.br2pgo, '-q', data, '-b', binary, '-o', out + '.edges.csv']
+    ours = [args.br2pgo, '-q', data, '-b', binary]
+    gcc = ['--gcc-version', '12', '-o', out + '.br2pgo.gcov']
+    bolt = ['-o', out + '.br2pgo.fdata']
+    yield 'br2pgo', 'LLVM', ours + ['-o', out + '.prof']
+    yield 'br2pgo', 'BOLT', ours + bolt
+    yield 'br2pgo', 'GCC', ours + gcc
+    yield 'br2pgo', 'LLVM + BOLT + GCC', ours + ['-o', out + '.prof'] + bolt + gcc
     yield 'llvm-profgen', 'LLVM', [os.path.join(llvm, 'llvm-profgen'), '--perfdata=' + data,
                                    '--binary=' + binary, '--format=extbinary',
-                                   '--output=' + out + '.profgen']
-    yield 'perf2bolt', 'BOLT', [os.path.join(llvm, 'perf2bolt'), '-p', data, '-o', out + '.fdata',
-                                binary]
+                                   '--output=' + out + '.profgen.prof']
+    yield 'perf2bolt', 'BOLT', [os.path.join(llvm, 'perf2bolt'), '-p', data, '-o',
+                                out + '.perf2bolt.fdata', binary]
     yield 'create_gcov', 'GCC', ['create_gcov', '--profile=' + data, '--binary=' + binary,
-                                 '--gcov=' + out + '.gcov', '--gcov_version=1']
+                                 '--gcov=' + out + '.create.gcov', '--gcov_version=1']
 
 
 def run(command, folder):
@@ -76,6 +83,56 @@ def print_rows(megabytes, results):
                  wall / median(ours, 0)))
 
 
+def output_of(command, folder):
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors='replace')
+    return done.stdout
+
+
+def llvm_contents(text):
+    """Functions and body samples of an LLVM text profile."""
+    lines = [line for line in text.splitlines() if line and not line.startswith('#')]
+    functions = sum(not line.startswith(' ') for line in lines)
+    bodies = (line.split(': ', 1)[1].split()[0] for line in lines
+              if line.startswith(' ') and ': ' in line)
+    return functions, sum(int(word) for word in bodies if word.isdigit())
+
+
+def fdata_contents(path):
+    functions, samples = set(), 0
+    with open(path) as file:
+        for words in (line.split() for line in file):
+            if len(words) == 8 and words[0] == '1':
+                functions.add(words[1])
+            if len(words) == 8:
+                samples += int(words[7])
+    return len(functions), samples
+
+
+def stale_functions(args, path, binary, folder):
+    text = output_of([os.path.join(args.llvm_bin, 'llvm-bolt'), binary, '-data=' + path, '-o',
+                      os.path.join(folder, 'bolted'), '-reorder-blocks=ext-tsp'], folder)
+    stale = re.search(r'(\d+) .*function.* have invalid \(possibly stale\) profile', text)
+    return stale.group(1) if stale else '0'
+
+
+def print_contents(args, binary, folder):
+    """What each tool got out of the recording."""
+    print('\n| file | functions | samples | stale for llvm-bolt |')
+    print('|---|---|---|---|')
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        stale = ''
+        if name.endswith('.fdata'):
+            functions, samples = fdata_contents(path)
+            stale = stale_functions(args, path, binary, folder)
+        elif name.endswith(('.prof', '.gcov')):
+            functions, samples = llvm_contents(output_of([args.br2pgo, 'show', path], folder))
+        else:
+            continue
+        print('| %s | %d | %d | %s |' % (name, functions, samples, stale))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -104,6 +161,7 @@ def main():
             print_rows(os.path.getsize(data) / 1e6, results)
             sys.stdout.flush()
             os.unlink(data)
+        print_contents(args, binary, folder)
 
 
 main()
