@@ -208,10 +208,10 @@ BR2PGO_API int br2pgo_format_of(const char *path, const char *name, struct br2pg
                                 struct br2pgo_error *err);
 
 /*
- * A finished profile of any format, told by its content, as text: source profiles as llvm-text,
- * what is for other tools as it is, sorted. `format`: another text format for it; NULL: the usual
- * one. Free with br2pgo_free; `*ret` is NULL on failure. BR2PGO_UNSUPPORTED: of no known format;
- * BR2PGO_USELESS: there is nothing in it.
+ * A finished profile of any format, told by its content, as text: source profiles as llvm-text
+ * (those for GCC behind a comment that says so), what is for other tools as it is, sorted.
+ * `format`: another text format for it; NULL: the usual one. Free with br2pgo_free; `*ret` is NULL
+ * on failure. BR2PGO_UNSUPPORTED: of no known format; BR2PGO_USELESS: there is nothing in it.
  */
 BR2PGO_API int br2pgo_show(const char *path, const char *format, char **ret,
                            struct br2pgo_error *err);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "converters/bolt/bolt.h"
+#include "converters/gcc/gcc.h"
 #include "converters/llvm/llvm.h"
 #include "lib/profile_file.h"
 #include "lib/text.h"
@@ -14,6 +15,11 @@ static int show_profile(const struct br2_profile_file *file, const struct br2_fo
     static const struct br2_write_options options = {.to_look_at = true};
     struct br2_profile *profile = br2_profile_new();
     int rc = profile != NULL ? br2_profile_file_profile(file, profile, err) : br2_fail_memory(err);
+    if (file->format->gcc_rules) {
+        unsigned version = br2_gcov_version(file->file.bytes, file->file.size);
+        br2_buf_printf(out, "# gcov %s%.0u: by the rules of GCC, not for clang\n",
+                       version != 0 ? "version " : "of a version that no GCC reads", version);
+    }
     if (rc == 0 && profile->md5_names) { /* text that no reader takes for what it is */
         rc = format->write_profile(profile, &options, out, err);
     } else if (rc == 0) {

@@ -108,6 +108,11 @@ def check_gcc(scratch, recording, program, source):
     blocks3, total3 = gcc_counts(scratch, back, source)
     expect(blocks3 > 0.8 * blocks and 0.8 * total < total3 < 1.2 * total,
            f"of version 3: {blocks3} blocks, {total3}; of version 2: {blocks}, {total}")
+    gcov.run(BR2PGO, "show", one, "-o", one + ".text")
+    if os.path.exists(PROFDATA):
+        gcov.run(PROFDATA, "merge", "--sample", "--text", one + ".text", "-o", one + ".again")
+        expect(content(one + ".text").split(b"\n", 1)[1] == content(one + ".again"),
+               "what is shown is not what llvm-profdata reads")
     print(f"gcc 12 has counts of {blocks} blocks; merged {more}; converted {blocks3}")
 
 

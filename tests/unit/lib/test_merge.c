@@ -17,6 +17,8 @@
     "main:130:7\n 1: 100\n 2.3: 30 foo:30\n 3: bar:0\n  0: 0\n"                                    \
     "foo:30:30\n 0: 30\nfoo.part.0:5:5\n 0: 5\n"
 
+#define RULES_2 "# gcov version 2: by the rules of GCC, not for clang\n"
+
 static struct br2pgo_error error;
 static char notes[1024];
 static struct br2pgo_merge_options options;
@@ -139,13 +141,17 @@ static void test_create_gcov_is_rescued(void **state)
     must_merge("bad", NULL, "fixed.gcov");
     assert_same("good.gcov", "fixed.gcov");
     stamp("bad", 0x3430372a);
+    char *text;
+    assert_int_equal(br2pgo_show("bad", NULL, &text, &error), 0);
+    assert_non_null(strstr(text, "# gcov of a version that no GCC reads: by the rules"));
+    br2pgo_free(text);
     assert_int_equal(merge("bad", NULL, "not.gcov"), BR2PGO_AMBIGUOUS);
     assert_non_null(strstr(error.message, "'bad' has a version that no GCC reads"));
     assert_null(fixture_load("not.gcov", NULL));
     options.gcc_version = 14;
     must_merge("bad", NULL, "fixed.gcov");
-    assert_shown("fixed.gcov", "main:130:100\n 1: 100\n 2.3: 30 foo:30\n 3: bar:0\n  0: 0\n"
-                               "foo:35:35\n 0: 35\n");
+    assert_shown("fixed.gcov", RULES_2 "main:130:100\n 1: 100\n 2.3: 30 foo:30\n 3: bar:0\n  0: 0\n"
+                                       "foo:35:35\n 0: 35\n");
 }
 
 static void test_versions(void **state)
@@ -163,8 +169,8 @@ static void test_versions(void **state)
     assert_string_equal(notes, "");
     options.gcc_version = 12;
     must_merge("three.gcov", "two.gcov", "x.afdo");
-    assert_shown("x.afdo", "main:260:200\n 1: 200\n 2: 60 foo:60\n 3: bar:0\n  0: 0\n"
-                           "foo:70:70\n 0: 70\n");
+    assert_shown("x.afdo", RULES_2 "main:260:200\n 1: 200\n 2: 60 foo:60\n 3: bar:0\n  0: 0\n"
+                                   "foo:70:70\n 0: 70\n");
     assert_string_equal(
         notes,
         "'three.gcov' was made for another GCC: GCC 12 will find less of it in the source than of a "
