@@ -48,6 +48,9 @@ const struct br2_format *br2_format_by_suffix(const char *path)
 
 const struct br2_format *br2_format_by_content(const uint8_t *bytes, size_t size)
 {
+    if (size == 0) {
+        return NULL;
+    }
     for (size_t i = 0; br2_formats[i]; i++) {
         if (br2_formats[i]->probe(bytes, size)) {
             return br2_formats[i];

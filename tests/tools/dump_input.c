@@ -30,12 +30,14 @@ static const char *or_none(const char *text)
 
 static void print_build_id(const struct br2_build_id *id)
 {
-    if (id->size == 0)
+    if (id->size == 0) {
         printf(" -");
-    else
+    } else {
         printf(" ");
-    for (unsigned i = 0; i < id->size; i++)
+    }
+    for (unsigned i = 0; i < id->size; i++) {
         printf("%02x", id->bytes[i]);
+    }
 }
 
 static void print_header(const struct br2_recording_info *info)
@@ -96,8 +98,9 @@ static int task_sink(void *user, const struct br2_task_event *event, struct br2p
 {
     (void)err;
     const struct options *options = user;
-    if (!options->tasks)
+    if (!options->tasks) {
         return 0;
+    }
     switch (event->kind) {
     case BR2_TASK_MMAP:
         print_mmap(event);
@@ -143,8 +146,9 @@ static const char *type_name(uint64_t flags)
 
 static char prediction(uint64_t flags)
 {
-    if (!(flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)))
+    if (!(flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED))) {
         return '-';
+    }
     return flags & BR2_RECORD_PREDICTED ? 'P' : 'M';
 }
 
@@ -183,32 +187,37 @@ static int dump_samples(struct br2_input *input, const struct options *options,
                         struct br2pgo_error *err)
 {
     br2_sample_sink sink = sample_sink;
-    if (options->stacks)
+    if (options->stacks) {
         sink = stack_sink;
-    else if (options->count)
+    } else if (options->count) {
         sink = count_sink;
+    }
     struct totals totals = {0};
     size_t count = br2_input_info(input)->event_count;
     bool *wanted = malloc(count);
-    if (!wanted)
+    if (!wanted) {
         return br2_fail_memory(err);
+    }
     memset(wanted, true, count);
     int rc = br2_input_read_samples(input, wanted, sink, &totals, err);
     free(wanted);
-    if (!rc && options->count)
+    if (!rc && options->count) {
         printf("count samples %" PRIu64 " branch records %" PRIu64 " sum 0x%" PRIx64 "\n",
                totals.samples, totals.records, totals.sum);
+    }
     return rc;
 }
 
 static int dump(struct br2_input *input, struct options *options, struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(input);
-    if (options->info)
+    if (options->info) {
         print_header(info);
+    }
     int rc = br2_input_read_tasks(input, task_sink, options, err);
-    if (!rc && (options->samples || options->stacks || options->count))
+    if (!rc && (options->samples || options->stacks || options->count)) {
         rc = dump_samples(input, options, err);
+    }
     if (!rc && options->info) {
         print_events(info);
         print_counts(info);
@@ -219,21 +228,23 @@ static int dump(struct br2_input *input, struct options *options, struct br2pgo_
 static bool parse(int argc, char **argv, struct options *ret)
 {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--info") == 0)
+        if (strcmp(argv[i], "--info") == 0) {
             ret->info = true;
-        else if (strcmp(argv[i], "--tasks") == 0)
+        } else if (strcmp(argv[i], "--tasks") == 0) {
             ret->tasks = true;
-        else if (strcmp(argv[i], "--samples") == 0)
+        } else if (strcmp(argv[i], "--samples") == 0) {
             ret->samples = true;
-        else if (strcmp(argv[i], "--stacks") == 0)
+        } else if (strcmp(argv[i], "--stacks") == 0) {
             ret->stacks = true;
-        else if (strcmp(argv[i], "--count") == 0)
+        } else if (strcmp(argv[i], "--count") == 0) {
             ret->count = true;
-        else
+        } else {
             ret->path = argv[i];
+        }
     }
-    if (!ret->info && !ret->tasks && !ret->samples && !ret->stacks && !ret->count)
+    if (!ret->info && !ret->tasks && !ret->samples && !ret->stacks && !ret->count) {
         ret->info = ret->tasks = ret->samples = true;
+    }
     return ret->path != NULL;
 }
 
@@ -248,10 +259,12 @@ int main(int argc, char **argv)
     struct br2_input *input = NULL;
     struct br2pgo_error err = {0};
     int rc = br2_input_open(options.path, &input, &err);
-    if (!rc)
+    if (!rc) {
         rc = dump(input, &options, &err);
+    }
     br2_input_close(input);
-    if (rc)
+    if (rc) {
         printf("error %d: %s\nhint: %s\n", rc, err.message, err.hint);
+    }
     return rc ? 1 : 0;
 }
