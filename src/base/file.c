@@ -123,6 +123,12 @@ static void output_clear(struct br2_output *out)
     *out = (struct br2_output){.fd = -1};
 }
 
+const char *br2_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 bool br2_file_is_regular(const char *path)
 {
     struct stat st;

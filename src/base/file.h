@@ -31,6 +31,9 @@ int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accep
 bool br2_file_is_regular(const char *path);
 void br2_file_close(struct br2_file *file);
 
+/* What follows the last slash of a path; all of it where there is none. */
+const char *br2_base_name(const char *path);
+
 /* An output being made: a temporary file beside `path`, renamed over it by commit. */
 struct br2_output {
     char *path;      /* owned */

@@ -33,12 +33,6 @@ int br2_check_patterns(const struct br2pgo_conversion *conversion, struct br2pgo
     return 0;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* %n is the image's name, %x the format's usual suffix, %% a percent sign. */
 static char *expand(const char *pattern, const char *name, const struct br2_format *format)
 {
@@ -66,9 +60,9 @@ static char *expand(const char *pattern, const char *name, const struct br2_form
 /* The image's base name; where an image before it has the same, with its number behind. */
 static char *name_part(const struct br2pgo_conversion *conversion, size_t number)
 {
-    const char *name = base_name(conversion->parts[number].path);
+    const char *name = br2_base_name(conversion->parts[number].path);
     for (size_t i = 0; i < number; i++) {
-        if (strcmp(base_name(conversion->parts[i].path), name) == 0) {
+        if (strcmp(br2_base_name(conversion->parts[i].path), name) == 0) {
             return br2_format("%s-%zu", name, number + 1);
         }
     }
@@ -108,11 +102,8 @@ static int begin_part(struct br2pgo_conversion *whole, size_t number,
         part->recordings = whole->recordings;
         part->recording_count = whole->recording_count;
         part->borrows_recordings = true;
-        part->image_chosen = true;
         part->has_run = true;
-        const char *root = whole->options.sysroot != NULL ? whole->options.sysroot : "";
-        part->image_path = br2_format("%s%s", root, whole->parts[number].path);
-        rc = part->image_path != NULL ? 0 : br2_fail_memory(err);
+        rc = br2_take_recorded_image(part, whole->parts[number].path, err);
     }
     if (rc != 0) {
         br2pgo_close(part);
@@ -143,12 +134,10 @@ static int check_names(const struct br2pgo_conversion *whole, const struct br2pg
     return 0;
 }
 
-static void pass_warnings(struct br2pgo_conversion *whole, const struct br2pgo_conversion *part)
+static void pass_notes(struct br2pgo_conversion *whole, const struct br2pgo_conversion *part)
 {
     for (size_t i = 0; i < part->note_count; i++) {
-        if (part->notes[i].kind == BR2PGO_NOTE_WARNING) {
-            br2_note(whole, BR2PGO_NOTE_WARNING, "%s", part->notes[i].text);
-        }
+        br2_note(whole, part->notes[i].kind, "%s", part->notes[i].text);
     }
 }
 
@@ -169,7 +158,7 @@ static int run_part(struct br2pgo_conversion *whole, size_t number, struct br2pg
     rc = rc == 0 ? br2_run_image(conversion, &reason) : rc;
     rc = rc == 0 ? br2_encode_targets(conversion, &reason) : rc;
     if (rc == 0) {
-        pass_warnings(whole, conversion);
+        pass_notes(whole, conversion);
         br2_forget_image(conversion);
         part->conversion = conversion;
         return 0;

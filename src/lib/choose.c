@@ -35,12 +35,6 @@ static void candidates_done(struct candidates *candidates)
     br2_strings_done(&candidates->keys);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* What makes two recordings' images one: the build-id, else path and inode. */
 static uint32_t candidate_number(struct candidates *candidates, const struct br2_dso *dso)
 {
@@ -127,7 +121,7 @@ static void describe(const struct candidates *candidates, char *text, size_t siz
 
 static bool is_library(const char *path)
 {
-    const char *so = strstr(base_name(path), ".so");
+    const char *so = strstr(br2_base_name(path), ".so");
     while (so != NULL && so[3] != '\0' && so[3] != '.') {
         so = strstr(so + 3, ".so");
     }
@@ -153,6 +147,16 @@ static const char *get_root(const struct br2pgo_conversion *conversion, size_t *
     return root;
 }
 
+int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *path,
+                            struct br2pgo_error *err)
+{
+    size_t length;
+    const char *root = get_root(conversion, &length);
+    conversion->image_path = br2_format("%.*s%s", (int)length, root, path);
+    conversion->image_chosen = true;
+    return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
+}
+
 /* Sets the image's path to that of the clearly busiest executable. */
 static int choose_path(struct br2pgo_conversion *conversion, const struct candidates *candidates,
                        struct br2pgo_error *err)
@@ -170,12 +174,7 @@ static int choose_path(struct br2pgo_conversion *conversion, const struct candid
         br2_hint(err, "choose with --binary FILE; records by image: %s", list);
         return BR2PGO_AMBIGUOUS;
     }
-    size_t length;
-    const char *root = get_root(conversion, &length);
-    conversion->image_path =
-        br2_format("%.*s%s", (int)length, root, candidates->items[0].dso->path);
-    conversion->image_chosen = true;
-    return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
+    return br2_take_recorded_image(conversion, candidates->items[0].dso->path, err);
 }
 
 /* How surely a recorded image is the file that was opened. */
@@ -242,9 +241,9 @@ static bool same_path(const struct br2pgo_conversion *conversion, const struct b
 /* The same base name; a kernel module may be recorded as "[name]", with '_' for '-'. */
 static bool same_name(const char *image_path, const char *recorded)
 {
-    const char *image = base_name(image_path);
+    const char *image = br2_base_name(image_path);
     if (recorded[0] != '[') {
-        return strcmp(image, base_name(recorded)) == 0;
+        return strcmp(image, br2_base_name(recorded)) == 0;
     }
     size_t length = strlen(recorded);
     if (length < 3 || recorded[length - 1] != ']' || strlen(image) != length - 2 + 3 ||
@@ -457,7 +456,9 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
     if (matching.best == MATCH_NO || matching.records == 0) {
         return refuse_image(conversion, candidates, err);
     }
-    br2_note(conversion, conversion->image_chosen ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
+    /* Of all images, the table of results says it. */
+    bool tell = conversion->image_chosen && !conversion->borrows_recordings;
+    br2_note(conversion, tell ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
              "image: '%s', %.1f %% of the branch records start in it", conversion->image_path,
              100.0 * (double)matching.records / (double)all_records(conversion));
     return 0;

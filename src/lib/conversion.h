@@ -96,6 +96,10 @@ void br2_recording_done(struct br2_recording *recording);
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
+/* choose.c: takes the recorded image from where it lies, below the sysroot. */
+int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *path,
+                            struct br2pgo_error *err);
+
 /* choose.c: the images of all recordings as `parts`, busiest first. */
 int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 

@@ -276,12 +276,6 @@ static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_er
     return rc != 0 ? rc : check_profile(conversion, err);
 }
 
-static const char *name_of_image(const struct br2pgo_conversion *conversion)
-{
-    const char *slash = strrchr(conversion->image_path, '/');
-    return slash != NULL ? slash + 1 : conversion->image_path;
-}
-
 /* An option that nothing comes of is a mistake somewhere. */
 static int check_options(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
@@ -332,8 +326,8 @@ int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err
         rc = br2_make_block_flow(conversion, err);
     }
     if (rc == 0 && needs(conversion, BR2_PRODUCT_EDGES)) {
-        rc = br2_flow_graph_edges(conversion->graph, name_of_image(conversion), &conversion->edges,
-                                  err);
+        rc = br2_flow_graph_edges(conversion->graph, br2_base_name(conversion->image_path),
+                                  &conversion->edges, err);
     }
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "profile/build_private.h"
 #include "profile/fit.h"
@@ -12,20 +13,14 @@
  * and its lowest are those that were there before code was inlined. */
 #define SECOND_CALLSITES_MAX 16
 
-/* GCC 16 compares base names of files (--param profile-func-internal-id=0). */
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* A name and a file together, as one string; freed with br2_buf_done. */
+/* A name and a file together, as one string; freed with br2_buf_done. Of the file the base name:
+ * that is what GCC 16 compares (--param profile-func-internal-id=0). */
 static struct br2_buf pair_key(const char *name, size_t length, const char *file)
 {
     struct br2_buf key = {0};
     br2_buf_put(&key, name, length);
     br2_buf_u8(&key, 0);
-    br2_buf_str(&key, base_name(file));
+    br2_buf_str(&key, br2_base_name(file));
     return key;
 }
 
