@@ -20,7 +20,8 @@ ALLOWED = {
     "report": ["base", "input", "process", "image", "flow", "profile"],
     "converters": ["base", "profile", "flow/edge_table.h", "flow/block_flow.h"],
     "lib": ["base", "input", "process", "image", "flow", "profile", "report", "converters"],
-    "cli": ["base"],
+    "record": ["base"],
+    "cli": ["base", "record"],
 }
 
 # Pattern of a foreign header -> files (prefixes of paths) that may include it.
