@@ -302,9 +302,7 @@ static int read_function(struct reader *reader, struct br2pgo_error *err)
         return br2_fail_memory(err);
     }
     function->head = br2_add_saturated(function->head, head);
-    if (first_seen != 0 && (function->first_seen == 0 || first_seen < function->first_seen)) {
-        function->first_seen = first_seen;
-    }
+    br2_profile_see(function, first_seen);
     return read_body(reader, function, 0, err);
 }
 

@@ -121,6 +121,20 @@ int br2_flow_add_run(struct br2_flow_builder *builder, const struct br2_flow_run
     return 0;
 }
 
+/* The trace being taken in was seen to run in a function. */
+static void see_function(struct br2_flow_builder *builder, uint32_t number)
+{
+    br2_time time = builder->trace->first_seen;
+    if (number == BR2_NO_FUNCTION || time == 0) {
+        return;
+    }
+    uint64_t since = time - builder->source->first_time + 1;
+    struct br2_flow_function *function = &builder->graph->functions[number];
+    if (function->first_seen == 0 || since < function->first_seen) {
+        function->first_seen = since;
+    }
+}
+
 static int add_edge(struct br2_flow_builder *builder, const struct br2_judged_branch *branch,
                     uint64_t count, uint64_t mispredicted, struct br2pgo_error *err)
 {
@@ -143,6 +157,8 @@ static int add_edge(struct br2_flow_builder *builder, const struct br2_judged_br
         .count = count,
         .mispredicted = mispredicted,
     };
+    see_function(builder, branch->source.function);
+    see_function(builder, target.function);
     if (target.function == BR2_NO_FUNCTION) {
         return 0;
     }
@@ -208,6 +224,7 @@ static int add_judged_run(struct br2_flow_builder *builder, const struct br2_jud
     bool sound = branch->verdict == BR2_BRANCH_KEPT || branch->verdict == BR2_BRANCH_ENTERS;
     bool inside = branch->source.function == target.function && branch->kind != BR2_EDGE_RETURN;
     run.resumed = sound && !inside ? count : 0;
+    see_function(builder, target.function);
     return judged->passes != NULL ? br2_flow_doubt(builder, &run, judged->passes, err)
                                   : br2_flow_add_run(builder, &run, err);
 }
@@ -218,6 +235,7 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
     struct br2_flow_graph *graph = builder->graph;
     struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
     struct br2_judged_branch branch;
+    builder->trace = trace;
     int rc = br2_judge_branch(builder, trace, &branch, err);
     if (rc != 0) {
         return rc;

@@ -91,6 +91,9 @@ struct br2_flow_function {
     uint64_t *counts; /* per instruction: straight runs that executed it */
     uint64_t *ends;   /* per instruction: straight runs that ended in it, i.e. it was taken */
     uint64_t entered; /* head count: calls, and jumps from elsewhere, to its start */
+    /* 1 + nanoseconds from the recording's first sample to the first one in which it was seen; the
+     * least of several recordings'; 0: the recording has no times. */
+    uint64_t first_seen;
 };
 
 struct br2_flow_graph {
@@ -113,6 +116,7 @@ struct br2_flow_source {
     const struct br2_folded *folded;
     const struct br2_dsos *dsos;
     const bool *is_image; /* per image number of `dsos`: whether it is the graph's image */
+    br2_time first_time;  /* of its samples */
 };
 
 /*

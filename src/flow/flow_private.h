@@ -25,6 +25,7 @@ struct br2_flow_builder {
     struct br2_flow_graph *graph;
     const struct br2_image *image;
     const struct br2_flow_source *source; /* the one being taken in */
+    const struct br2_trace *trace;        /* the one of them being taken in */
     struct br2_decoder *decoder;
     const struct br2_code_range *ranges; /* of the image */
     size_t range_count;

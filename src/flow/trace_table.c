@@ -85,6 +85,7 @@ static void update(struct br2_trace_table *table, const struct br2_trace *trace,
     }
     slot->count += trace->count;
     slot->mispredicted += trace->mispredicted;
+    slot->first_seen = trace->first_seen < slot->first_seen ? trace->first_seen : slot->first_seen;
 }
 
 bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *trace)
@@ -126,6 +127,7 @@ struct batch {
     struct br2_trace_table *table;
     const struct br2_hash_key *key;
     uint32_t space;
+    br2_time time;
     size_t count;
     struct pending items[BATCH];
 };
@@ -141,6 +143,7 @@ static void flush(struct batch *batch)
             .space = batch->space,
             .count = 1,
             .mispredicted = item->mispredicted,
+            .first_seen = batch->time,
         };
         update(batch->table, &trace, item->hash);
     }
@@ -265,11 +268,14 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     batch.table = counting->traces;
     batch.key = br2_hash_key();
     batch.space = space;
+    batch.time = sample->time;
     batch.count = 0;
     if (!reserve(counting->traces, sample->count)) {
         return false;
     }
-    stats->samples++;
+    if (stats->samples++ == 0 || sample->time < stats->first_time) {
+        stats->first_time = sample->time;
+    }
     stats->records += sample->count;
     stats->depth = sample->count > stats->depth ? sample->count : stats->depth;
     count_records(stats, sample, &batch);

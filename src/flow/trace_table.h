@@ -36,6 +36,7 @@ struct br2_trace {
     uint32_t space; /* a view while counting, a pair of images after folding */
     uint64_t count;
     uint64_t mispredicted;
+    br2_time first_seen; /* time of the earliest sample that holds it; 0: unknown */
 };
 
 /* Zero-initialise, then use. */
@@ -54,6 +55,7 @@ void br2_trace_table_done(struct br2_trace_table *table);
 /* What one recording's samples came to before anything was looked up. */
 struct br2_count_stats {
     uint64_t samples;
+    br2_time first_time; /* of the earliest sample; meaningful where there are samples */
     uint64_t records;
     uint64_t depth;        /* records in the longest history */
     uint64_t wrong_path;   /* records of a speculation that was cancelled, dropped */

@@ -61,6 +61,7 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
             .folded = &recording->folded,
             .dsos = br2_spaces_dsos(recording->spaces),
             .is_image = recording->is_image,
+            .first_time = recording->stats.first_time,
         };
     }
     int rc = br2_flow_graph_build(conversion->image, sources, conversion->recording_count,

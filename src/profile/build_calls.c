@@ -44,6 +44,22 @@ static int add_head(struct builder *builder, const struct br2_flow_function *flo
     return rc;
 }
 
+/* A function was first seen when the earliest of its parts was. */
+static int add_first_seen(struct builder *builder, const struct br2_flow_function *flow,
+                          struct br2pgo_error *err)
+{
+    const struct br2_debug_function *debug;
+    int rc = br2_debug_function_at(builder->debug, flow->range->start, &debug, err);
+    if (rc != 0 || debug == NULL) {
+        return rc;
+    }
+    const struct source_function *function = br2_build_known(builder, debug);
+    if (function != NULL && function->nodes[0] != NULL) {
+        br2_profile_see(function->nodes[0], flow->first_seen);
+    }
+    return 0;
+}
+
 /* What a call calls. */
 struct callee {
     const char *name; /* NULL: no entry of anything in the image */
@@ -178,6 +194,7 @@ int br2_build_calls(struct builder *builder, struct br2pgo_error *err)
         if (graph->functions[i].entered != 0) {
             rc = add_head(builder, &graph->functions[i], err);
         }
+        rc = rc == 0 ? add_first_seen(builder, &graph->functions[i], err) : rc;
     }
     size_t end;
     for (size_t i = 0; rc == 0 && i < graph->edge_count; i = end) {

@@ -86,9 +86,7 @@ static int merge_function(struct merge *merge, struct br2_function_profile *into
     into->total =
         br2_add_saturated(into->total, br2_multiply_saturated(from->total, merge->weight));
     into->head = br2_add_saturated(into->head, br2_multiply_saturated(from->head, merge->weight));
-    if (from->first_seen != 0 && (into->first_seen == 0 || into->first_seen > from->first_seen)) {
-        into->first_seen = from->first_seen;
-    }
+    br2_profile_see(into, from->first_seen);
     int status = merge_samples(merge, into, from, err);
     for (size_t i = 0; !status && i < from->callsite_count; i++) {
         const struct br2_callsite *callsite = &from->callsites[i];

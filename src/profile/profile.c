@@ -238,6 +238,13 @@ static size_t search_callsite(const struct br2_profile *profile,
     return low;
 }
 
+void br2_profile_see(struct br2_function_profile *function, uint64_t time)
+{
+    if (time != 0 && (function->first_seen == 0 || time < function->first_seen)) {
+        function->first_seen = time;
+    }
+}
+
 struct br2_function_profile *br2_profile_find_inlinee(const struct br2_profile *profile,
                                                       const struct br2_function_profile *function,
                                                       struct br2_place place, uint32_t name)

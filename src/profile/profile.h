@@ -54,7 +54,7 @@ struct br2_function_profile {
     size_t callsite_capacity;
     uint64_t checksum;   /* pseudo-probe CFG checksum, 0 = none */
     uint32_t attributes; /* LLVM ContextAttributes */
-    /* Known to profile makers only (0 = unknown); GCC's newest format has a place for it. */
+    /* A time on any clock (0 = unknown): only the order counts. At top level; GCC 16 reads it. */
     uint64_t first_seen;
     struct br2_function_profile *made_before; /* private: chain of all, for freeing */
 };
@@ -114,6 +114,9 @@ struct br2_body_sample *br2_profile_sample(struct br2_function_profile *function
                                            struct br2_place place);
 /* Adds `count` to the target; saturates. False when memory runs out. */
 bool br2_profile_target(struct br2_body_sample *sample, uint32_t name, uint64_t count);
+
+/* The function was seen at that time (0: unknown), perhaps for the first time. */
+void br2_profile_see(struct br2_function_profile *function, uint64_t time);
 
 /* The callee inlined in `function` at `place`, or NULL. */
 struct br2_function_profile *br2_profile_find_inlinee(const struct br2_profile *profile,

@@ -88,15 +88,21 @@ static inline void fc_open(struct flow_case *fc, const char *assembly, uint64_t 
 }
 
 /* Counts one history, newest first. */
-static inline void fc_sample(struct flow_case *fc, const struct br2_branch_record *records,
-                             size_t count)
+static inline void fc_sample_at(struct flow_case *fc, br2_time time,
+                                const struct br2_branch_record *records, size_t count)
 {
     uint8_t bytes[24 * 64];
     assert_true(count <= 64);
     memcpy(bytes, records, 24 * count);
-    struct br2_sample sample = {.pid = FC_PID, .time = 1, .records = bytes, .count = count};
-    uint32_t view = br2_spaces_view(fc->spaces, FC_PID, 1);
+    struct br2_sample sample = {.pid = FC_PID, .time = time, .records = bytes, .count = count};
+    uint32_t view = br2_spaces_view(fc->spaces, FC_PID, time);
     assert_true(br2_count_sample(&fc->counting, &sample, view));
+}
+
+static inline void fc_sample(struct flow_case *fc, const struct br2_branch_record *records,
+                             size_t count)
+{
+    fc_sample_at(fc, 1, records, count);
 }
 
 /* The same, oldest first. */
@@ -117,6 +123,7 @@ static inline void fc_build(struct flow_case *fc)
         .folded = &fc->folded,
         .dsos = br2_spaces_dsos(fc->spaces),
         .is_image = fc->is_image,
+        .first_time = fc->counting.stats.first_time,
     };
     assert_int_equal(br2_flow_graph_build(fc->image, &source, 1, &fc->graph, NULL), 0);
 }

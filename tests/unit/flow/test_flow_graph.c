@@ -398,8 +398,8 @@ static void test_two_sources(void **state)
     assert_int_equal(br2_fold(&a.folded, a.spaces, &a.counting, NULL), 0);
     assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
     struct br2_flow_source sources[] = {
-        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image},
-        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image},
+        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time},
+        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time},
     };
     assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
     assert_int_equal(graph->edge_count, 2);
@@ -601,6 +601,38 @@ static void test_timings_of_kept_runs_only(void **state)
     fc_close(&fc);
 }
 
+/* Samples are not in order of time, and the clocks of two recordings have nothing in common. */
+static void test_first_seen(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record loop = {0x401019, 0x401010, 0};
+    static const struct br2_branch_record tail = {0x401024, 0x401010, 0};
+    struct flow_case a, b;
+    fc_open(&a, FC_PROGRAM, FC_TEXT);
+    fc_open(&b, FC_PROGRAM, FC_TEXT);
+    fc_sample_at(&a, 1500, &tail, 1);
+    fc_sample_at(&a, 1000, &loop, 1);
+    fc_sample_at(&b, 50, &loop, 1);
+    fc_sample_at(&b, 52, &loop, 1);
+    fc_sample_at(&b, 54, &tail, 1);
+    fc_build(&a);
+    assert_int_equal(a.graph->function_count, 2);
+    assert_int_equal(a.graph->functions[0].first_seen, 1);   /* work */
+    assert_int_equal(a.graph->functions[1].first_seen, 501); /* tail */
+    assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
+    struct br2_flow_source sources[] = {
+        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time},
+        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time},
+    };
+    struct br2_flow_graph *graph;
+    assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
+    assert_int_equal(graph->functions[0].first_seen, 1);
+    assert_int_equal(graph->functions[1].first_seen, 5);
+    br2_flow_graph_free(graph);
+    fc_close(&a);
+    fc_close(&b);
+}
+
 /* However many allocations succeed, the graph is whole or there is none. */
 static void test_without_memory(void **state)
 {
@@ -611,7 +643,7 @@ static void test_without_memory(void **state)
     fc_open(&fc, FC_PROGRAM, FC_TEXT);
     fc_sample(&fc, records, 3);
     assert_int_equal(br2_fold(&fc.folded, fc.spaces, &fc.counting, NULL), 0);
-    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image};
+    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image, 0};
     int rc = BR2PGO_NO_MEMORY;
     size_t nth = 0;
     while (rc == BR2PGO_NO_MEMORY && nth < 1000) {
@@ -637,7 +669,7 @@ int main(void)
         cmocka_unit_test(test_case_a),          cmocka_unit_test(test_case_b),
         cmocka_unit_test(test_case_c),          cmocka_unit_test(test_case_d),
         cmocka_unit_test(test_case_e),          cmocka_unit_test(test_timings_of_kept_runs_only),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_first_seen),      cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

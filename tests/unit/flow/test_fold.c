@@ -172,9 +172,9 @@ static void test_adds_up(void **state)
     for (int32_t pid = 1; pid <= 2; pid++) {
         uint64_t base = pid == 1 ? A1 : A2;
         uint32_t view = br2_spaces_view(spaces, pid, 1);
-        struct br2_trace trace = {base + 8, base + 0x10, 5, view, 2, 1};
-        struct br2_trace timing = {70, base + 0x10, 5, view, 3, 0};
-        struct br2_trace elsewhere = {70, UINT64_C(0x5000), 5, view, 4, 0};
+        struct br2_trace trace = {base + 8, base + 0x10, 5, view, 2, 1, 0};
+        struct br2_trace timing = {70, base + 0x10, 5, view, 3, 0, 0};
+        struct br2_trace elsewhere = {70, UINT64_C(0x5000), 5, view, 4, 0, 0};
         assert_true(br2_trace_table_add(&traces, &trace));
         assert_true(br2_trace_table_add(&timings, &timing));
         assert_true(br2_trace_table_add(&timings, &elsewhere));
@@ -207,7 +207,7 @@ static void test_without_memory(void **state)
     struct br2_folded folded = {0};
     struct br2_trace_table table = {0};
     struct br2_counting counting = {.traces = &table};
-    struct br2_trace trace = {A1, A1, 1, br2_spaces_view(spaces, 1, 1), 1, 0};
+    struct br2_trace trace = {A1, A1, 1, br2_spaces_view(spaces, 1, 1), 1, 0, 0};
     assert_true(br2_trace_table_add(&table, &trace));
     for (size_t nth = 1; nth <= 3; nth++) {
         br2_mem_fail_at(nth);

@@ -34,98 +34,98 @@ static const struct history histories[] = {
      3,
      {{0x30, 0x40, P}, {0x20, 0x28, M}, {0x10, 0x18, 0}},
      3,
-     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0},
-      {0x20, 0x28, 0x30 - 0x28 + 1, 5, 1, 1},
-      {0x10, 0x18, 0x20 - 0x18 + 1, 5, 1, 0}},
+     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0x20, 0x28, 0x30 - 0x28 + 1, 5, 1, 1, 0},
+      {0x10, 0x18, 0x20 - 0x18 + 1, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3, .predictions = 2}},
     {"a run of a single instruction, and one that would go backwards",
      3,
      {{0x30, 0x40, 0}, {0x20, 0x30, 0}, {0x50, 0x21, 0}},
      3,
-     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0},
-      {0x20, 0x30, 1, 5, 1, 0},
-      {0x50, 0x21, BR2_RUN_IMPOSSIBLE, 5, 1, 0}},
+     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0x20, 0x30, 1, 5, 1, 0, 0},
+      {0x50, 0x21, BR2_RUN_IMPOSSIBLE, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3}},
     {"equal traces are counted together",
      4,
      {{0x90, 0x10, M}, {0x20, 0x10, M}, {0x20, 0x10, P}, {0x20, 0x10, M}},
      3,
-     {{0x90, 0x10, BR2_RUN_NONE, 5, 1, 1},
-      {0x20, 0x10, 0x81, 5, 1, 1},
-      {0x20, 0x10, 0x11, 5, 2, 1}},
+     {{0x90, 0x10, BR2_RUN_NONE, 5, 1, 1, 0},
+      {0x20, 0x10, 0x81, 5, 1, 1, 0},
+      {0x20, 0x10, 0x11, 5, 2, 1, 0}},
      {.samples = 1, .records = 4, .depth = 4, .predictions = 4}},
     {"a wrong path is dropped before pairing, a correct one is not",
      3,
      {{0x50, 0x60, CORRECT}, {0x35, 0x48, WRONG | M}, {0x20, 0x30, 0}},
      2,
-     {{0x50, 0x60, BR2_RUN_NONE, 5, 1, 0}, {0x20, 0x30, 0x21, 5, 1, 0}},
+     {{0x50, 0x60, BR2_RUN_NONE, 5, 1, 0, 0}, {0x20, 0x30, 0x21, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3, .wrong_path = 1}},
     {"the newest on a wrong path",
      2,
      {{0x50, 0x60, WRONG}, {0x20, 0x30, 0}},
      1,
-     {{0x20, 0x30, BR2_RUN_NONE, 5, 1, 0}},
+     {{0x20, 0x30, BR2_RUN_NONE, 5, 1, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2, .wrong_path = 1}},
     {"an empty record ends the history",
      4,
      {{0x50, 0x60, 0}, {0, 0, 0}, {0x20, 0x30, WRONG}, {0x10, 0x18, 0}},
      1,
-     {{0x50, 0x60, BR2_RUN_NONE, 5, 1, 0}},
+     {{0x50, 0x60, BR2_RUN_NONE, 5, 1, 0, 0}},
      {.samples = 1, .records = 4, .depth = 4, .empty = 1, .stale = 2}},
     {"no run across a record without source, nor from one without target",
      4,
      {{0x70, 0x80, 0}, {0, 0x60, 0}, {0x50, 0, 0}, {0x40, 0x48, 0}},
      4,
-     {{0x70, 0x80, BR2_RUN_NONE, 5, 1, 0},
-      {0, 0x60, 0x11, 5, 1, 0},
-      {0x50, 0, BR2_RUN_NONE, 5, 1, 0},
-      {0x40, 0x48, 9, 5, 1, 0}},
+     {{0x70, 0x80, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0, 0x60, 0x11, 5, 1, 0, 0},
+      {0x50, 0, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0x40, 0x48, 9, 5, 1, 0, 0}},
      {.samples = 1, .records = 4, .depth = 4}},
     {"the record before one without source has no run",
      2,
      {{0, 0x60, 0}, {0x50, 0x58, 0}},
      2,
-     {{0, 0x60, BR2_RUN_NONE, 5, 1, 0}, {0x50, 0x58, BR2_RUN_NONE, 5, 1, 0}},
+     {{0, 0x60, BR2_RUN_NONE, 5, 1, 0, 0}, {0x50, 0x58, BR2_RUN_NONE, 5, 1, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2}},
     {"user and kernel are two worlds",
      3,
      {{K + 0x10, 0x60, 0}, {0x50, K, 0}, {K + 0x90, 0x48, 0}},
      3,
-     {{K + 0x10, 0x60, BR2_RUN_NONE, 5, 1, 0},
-      {0x50, K, 0x11, 5, 1, 0},
-      {K + 0x90, 0x48, 9, 5, 1, 0}},
+     {{K + 0x10, 0x60, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0x50, K, 0x11, 5, 1, 0, 0},
+      {K + 0x90, 0x48, 9, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3}},
     {"a user target and a kernel source",
      2,
      {{K, 0x60, 0}, {0x50, 0x58, 0}},
      2,
-     {{K, 0x60, BR2_RUN_NONE, 5, 1, 0}, {0x50, 0x58, BR2_RUN_NONE, 5, 1, 0}},
+     {{K, 0x60, BR2_RUN_NONE, 5, 1, 0, 0}, {0x50, 0x58, BR2_RUN_NONE, 5, 1, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2}},
     {"the newest repeats: one trace for both, with what both say of prediction",
      3,
      {{0x20, 0x10, M}, {0x20, 0x10, M}, {0x08, 0x0c, 0}},
      2,
-     {{0x20, 0x10, BR2_RUN_REPEATED, 5, 1, 2}, {0x08, 0x0c, 0x15, 5, 1, 0}},
+     {{0x20, 0x10, BR2_RUN_REPEATED, 5, 1, 2, 0}, {0x08, 0x0c, 0x15, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3, .repeated = 1, .predictions = 2}},
     {"two equal records further back are two",
      3,
      {{0x30, 0x40, 0}, {0x20, 0x10, 0}, {0x20, 0x10, 0}},
      3,
-     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0},
-      {0x20, 0x10, 0x21, 5, 1, 0},
-      {0x20, 0x10, 0x11, 5, 1, 0}},
+     {{0x30, 0x40, BR2_RUN_NONE, 5, 1, 0, 0},
+      {0x20, 0x10, 0x21, 5, 1, 0, 0},
+      {0x20, 0x10, 0x11, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3}},
     {"records on a wrong path do not repeat",
      2,
      {{0x20, 0x10, WRONG}, {0x20, 0x10, 0}},
      1,
-     {{0x20, 0x10, BR2_RUN_NONE, 5, 1, 0}},
+     {{0x20, 0x10, BR2_RUN_NONE, 5, 1, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2, .wrong_path = 1}},
     {"halves of records do not repeat",
      2,
      {{0, 0x10, 0}, {0, 0x10, 0}},
      1,
-     {{0, 0x10, BR2_RUN_NONE, 5, 2, 0}},
+     {{0, 0x10, BR2_RUN_NONE, 5, 2, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2}},
     {"the longest run, and one byte more",
      3,
@@ -133,16 +133,16 @@ static const struct history histories[] = {
       {8, UINT64_C(0x100000010) - (BR2_RUN_LONGEST - 1), 0},
       {9, 8 - (8 - 1), 0}},
      3,
-     {{UINT64_C(0x100000010), 1, BR2_RUN_NONE, 5, 1, 0},
-      {8, UINT64_C(0x100000010) - (BR2_RUN_LONGEST - 1), BR2_RUN_LONGEST, 5, 1, 0},
-      {9, 1, 8, 5, 1, 0}},
+     {{UINT64_C(0x100000010), 1, BR2_RUN_NONE, 5, 1, 0, 0},
+      {8, UINT64_C(0x100000010) - (BR2_RUN_LONGEST - 1), BR2_RUN_LONGEST, 5, 1, 0, 0},
+      {9, 1, 8, 5, 1, 0, 0}},
      {.samples = 1, .records = 3, .depth = 3}},
     {"longer than a run can be",
      2,
      {{UINT64_C(0x100000010), 1, 0}, {8, UINT64_C(0x100000010) - BR2_RUN_LONGEST, 0}},
      2,
-     {{UINT64_C(0x100000010), 1, BR2_RUN_NONE, 5, 1, 0},
-      {8, UINT64_C(0x100000010) - BR2_RUN_LONGEST, BR2_RUN_IMPOSSIBLE, 5, 1, 0}},
+     {{UINT64_C(0x100000010), 1, BR2_RUN_NONE, 5, 1, 0, 0},
+      {8, UINT64_C(0x100000010) - BR2_RUN_LONGEST, BR2_RUN_IMPOSSIBLE, 5, 1, 0, 0}},
      {.samples = 1, .records = 2, .depth = 2}},
     {.what = "a sample without records", .stats = {.samples = 1}},
 };
@@ -197,6 +197,26 @@ static void test_histories(void **state)
     }
 }
 
+/* Processors' buffers are written one after the other: time goes back between them. */
+static void test_first_seen(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record record = {0x20, 0x10, 0};
+    static const br2_time times[] = {30, 10, 20};
+    struct br2_trace_table table = {0};
+    struct br2_counting counting = {.traces = &table};
+    struct br2_sample sample = {.records = (const uint8_t *)&record, .count = 1};
+    for (size_t i = 0; i < 3; i++) {
+        sample.time = times[i];
+        assert_true(br2_count_sample(&counting, &sample, 5));
+    }
+    const struct br2_trace wanted = {0x20, 0x10, BR2_RUN_NONE, 5, 3, 0, 0};
+    check_traces(&table, &wanted, 1);
+    assert_int_equal(find_trace(&table, &wanted)->first_seen, 10);
+    assert_int_equal(counting.stats.first_time, 10);
+    br2_trace_table_done(&table);
+}
+
 static void test_stats_add_up(void **state)
 {
     (void)state;
@@ -208,7 +228,7 @@ static void test_stats_add_up(void **state)
     assert_int_equal(counting.stats.samples, 3);
     assert_int_equal(counting.stats.records, 8);
     assert_int_equal(counting.stats.depth, 3);
-    struct br2_trace twice = {0x20, 0x28, 9, 5, 2, 2};
+    struct br2_trace twice = {0x20, 0x28, 9, 5, 2, 2, 0};
     assert_int_equal(find_trace(&table, &twice)->count, 2);
     assert_int_equal(find_trace(&table, &twice)->mispredicted, 2);
     br2_trace_table_done(&table);
@@ -223,9 +243,9 @@ static void test_timings(void **state)
         {0x20, 0x28, CYC(3)},      {K, 0x18, CYC(12)},   {0, 0, CYC(1)},
     };
     static const struct br2_trace wanted[] = {
-        {0xffff, 0x40, 0x11, 5, 1, 0},
-        {7, 0x28, 9, 5, 1, 0},
-        {3, 0x18, 9, 5, 1, 0},
+        {0xffff, 0x40, 0x11, 5, 1, 0, 0},
+        {7, 0x28, 9, 5, 1, 0, 0},
+        {3, 0x18, 9, 5, 1, 0, 0},
     };
     struct br2_trace_table table = {0};
     struct br2_trace_table timings = {0};
@@ -249,7 +269,7 @@ static void test_growth(void **state)
     struct br2_trace_table table = {0};
     for (unsigned round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 20000; i++) {
-            struct br2_trace trace = {i % 7, i, i % 3, i % 2, 1, i % 2};
+            struct br2_trace trace = {i % 7, i, i % 3, i % 2, 1, i % 2, 0};
             assert_true(br2_trace_table_add(&table, &trace));
         }
     }
@@ -268,7 +288,7 @@ static void test_growth(void **state)
     br2_trace_table_clear(&table);
     assert_int_equal(table.used, 0);
     assert_int_equal(table.slot_count, slots);
-    struct br2_trace trace = {1, 1, 1, 1, 3, 0};
+    struct br2_trace trace = {1, 1, 1, 1, 3, 0, 0};
     assert_int_equal(find_trace(&table, &trace)->count, 0);
     assert_true(br2_trace_table_add(&table, &trace));
     assert_int_equal(find_trace(&table, &trace)->count, 3);
@@ -280,8 +300,8 @@ static void test_parts_of_the_key(void **state)
 {
     (void)state;
     static const struct br2_trace all[] = {
-        {1, 2, 3, 4, 1, 0}, {9, 2, 3, 4, 2, 0},  {1, 9, 3, 4, 4, 0},
-        {1, 2, 9, 4, 8, 0}, {1, 2, 3, 9, 16, 0},
+        {1, 2, 3, 4, 1, 0, 0}, {9, 2, 3, 4, 2, 0, 0},  {1, 9, 3, 4, 4, 0, 0},
+        {1, 2, 9, 4, 8, 0, 0}, {1, 2, 3, 9, 16, 0, 0},
     };
     struct br2_trace_table table = {0};
     for (size_t i = 0; i < 5; i++) {
@@ -309,9 +329,10 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histories),        cmocka_unit_test(test_stats_add_up),
-        cmocka_unit_test(test_timings),          cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_parts_of_the_key), cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_histories),      cmocka_unit_test(test_stats_add_up),
+        cmocka_unit_test(test_first_seen),     cmocka_unit_test(test_timings),
+        cmocka_unit_test(test_growth),         cmocka_unit_test(test_parts_of_the_key),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

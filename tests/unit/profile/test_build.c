@@ -134,6 +134,9 @@ static void check(struct build_case *c, enum br2_suffix_policy suffixes, const c
     if (difference != NULL) {
         fail_msg("%s", difference);
     }
+    for (size_t i = 0; i < profile->function_count; i++) {
+        assert_int_equal(profile->functions[i]->first_seen, 1); /* in the first sample */
+    }
     assert_false(profile->has_symbol_list);
     assert_false(profile->fs_discriminators);
     br2_profile_free(wanted);

@@ -75,6 +75,8 @@ static void test_clones_add_up(void **state)
     sample(function("f.part.0"), 1, 0, 7, "g");
     sample(function("f.omp_fn.1"), 2, 0, 5, NULL);
     sample(function(".text"), 0, 0, 3, NULL);
+    function("f")->first_seen = 900;
+    function("f.part.0")->first_seen = 100;
     fit(BR2_RULES_GCC_13);
     assert_int_equal(fitting->function_count, 2);
     const struct br2_function_profile *f = result("f");
@@ -84,6 +86,7 @@ static void test_clones_add_up(void **state)
     assert_int_equal(f->samples[0].targets[0].count, 17);
     assert_int_equal(f->samples[1].count, 5);
     assert_int_equal(f->total, 22);
+    assert_int_equal(f->first_seen, 100); /* f.omp_fn.1 has no time */
     assert_non_null(result(".text"));
     /* GCC 16 knows OpenMP's functions by their whole names. */
     fit(BR2_RULES_GCC_16);
