@@ -8,171 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-
-#define FOR_CONVERT 1u
-#define FOR_INSPECT 2u
-#define FOR_SHOW    4u
-#define FOR_MERGE   8u
-#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE)
-
-#define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
-#define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
-
-#define MANY ((size_t)-1)
-
-static const struct command_line {
-    enum br2_command command;
-    const char *name;
-    unsigned bit;      /* in the table of options */
-    const char *input; /* what its arguments are */
-    size_t inputs_max;
-    size_t outputs_min;
-    size_t outputs_max;
-    const char *usage; /* behind "br2pgo" */
-} command_lines[] = {
-    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", MANY, 1, MANY,
-     "perf.data -b BINARY -o PROFILE"},
-    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 0, 0, "inspect perf.data"},
-    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 0, 1, "show PROFILE"},
-    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", MANY, 1, 1, "merge PROFILE... -o PROFILE"},
-};
-#define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
-
-/* Options without a short form are known by numbers beyond the characters. */
-enum option_id {
-    OPTION_ALL_IMAGES = 256,
-    OPTION_EVENT,
-    OPTION_SYSROOT,
-    OPTION_DEBUG_BINARY,
-    OPTION_IGNORE_BUILD_ID,
-    OPTION_NAMES,
-    OPTION_SYMBOL_LIST,
-    OPTION_COMPRESS,
-    OPTION_MD5,
-    OPTION_PARTIAL,
-    OPTION_GCC_VERSION,
-    OPTION_GCC,
-    OPTION_REPORT,
-    OPTION_PROGRESS,
-    OPTION_JSON,
-};
-
-#define MEMBER(name) offsetof(struct br2_arguments, name)
-
-static const struct option_line {
-    int id; /* the short form where it is a character */
-    const char *name;
-    const char *value; /* NULL: takes none */
-    unsigned commands;
-    const char *help;
-    size_t member; /* of struct br2_arguments that it sets, a string or bool; 0: see take_option */
-} option_lines[] = {
-    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
-    {'o', "output", "FILE", FOR_OUTPUTS, "write a profile; may be repeated; '-' is standard output",
-     0},
-    {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
-     "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
-    {'f', "format", "NAME", FOR_OUTPUTS, "format of the outputs that follow; else by their suffix",
-     0},
-    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
-     MEMBER(event)},
-    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR",
-     MEMBER(sysroot)},
-    {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_CONVERT,
-     "file that holds the binary's debug information", MEMBER(debug_binary)},
-    {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
-     "take the binary although its build-id differs", MEMBER(ignore_build_id)},
-    {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
-     "suffixes of function names the compiler ignores (default: auto)", 0},
-    {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
-     "list all functions, so that those without samples are cold", MEMBER(symbol_list)},
-    {OPTION_COMPRESS, "compress", NULL, FOR_WRITING, "compress the profile's sections",
-     MEMBER(compress)},
-    {OPTION_MD5, "md5", NULL, FOR_WRITING, "write names as MD5 hashes", MEMBER(md5)},
-    {OPTION_PARTIAL, "partial", NULL, FOR_WRITING, "mark the profile as of a part of the program",
-     MEMBER(partial)},
-    {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
-     "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
-    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
-    {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
-     MEMBER(report)},
-    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
-    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
-    {'v', "verbose", NULL, FOR_WRITING, "say what was read, lost and written", MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_WRITING, "say nothing but errors", MEMBER(quiet)},
-    {'h', "help", NULL, FOR_ALL, "print this help", 0},
-    {'V', "version", NULL, FOR_ALL, "print the version", 0},
-};
-#define OPTION_COUNT (sizeof option_lines / sizeof *option_lines)
-
-static void print_options(unsigned commands)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option_line *line = &option_lines[i];
-        if ((line->commands & commands) == 0) {
-            continue;
-        }
-        char text[64];
-        snprintf(text, sizeof text, "--%s%s%s", line->name, line->value != NULL ? " " : "",
-                 line->value != NULL ? line->value : "");
-        if (line->id < 256) {
-            printf("  -%c, ", line->id);
-        } else {
-            printf("      ");
-        }
-        printf(strlen(text) > 22 ? "%s\n%30s%s\n" : "%-22s%2s%s\n", text, "", line->help);
-    }
-}
-
-/* The names of options that were explained before. */
-static void list_options(unsigned command)
-{
-    printf("  as above:");
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option_line *line = &option_lines[i];
-        if ((line->commands & command) != 0 && line->commands != FOR_ALL) {
-            printf(" --%s", line->name);
-        }
-    }
-    printf("\n");
-}
-
-void br2_print_help(void)
-{
-    printf("br2pgo: compiler profiles from sampled branch records\n"
-           "\n"
-           "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
-           "       br2pgo inspect RECORDING [--json]\n"
-           "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
-           "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
-           "\n"
-           "Converting (the default command):\n");
-    print_options(FOR_CONVERT);
-    printf("\nbr2pgo inspect, what is in a recording:\n");
-    print_options(FOR_INSPECT & ~FOR_CONVERT);
-    printf("\nbr2pgo show, a finished profile as text:\n");
-    list_options(FOR_SHOW);
-    printf(
-        "\nbr2pgo merge, profiles added up, or one made into another format or for another GCC:\n");
-    list_options(FOR_MERGE);
-    printf("\nFormats:\n");
-    struct br2pgo_format format;
-    for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
-        printf("  %-16s%-13s %s\n", format.name, format.suffix != NULL ? format.suffix : "",
-               format.description);
-    }
-    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording.\n");
-}
-
-static const struct option_line *find_option(int id)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (option_lines[i].id == id) {
-            return &option_lines[i];
-        }
-    }
-    return NULL;
-}
+#include "cli/option_table.h"
 
 /* Edits (insert, delete, replace) that turn one short word into the other. */
 static size_t edit_distance(const char *a, const char *b)
@@ -204,10 +40,10 @@ static int refuse_option(const char *word, struct br2pgo_error *err)
     if (word[0] == '-' && word[1] == '-') {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     }
-    for (size_t i = 0; name[0] != '\0' && i < OPTION_COUNT; i++) {
-        if (edit_distance(name, option_lines[i].name) <= 2 ||
-            strncmp(name, option_lines[i].name, strlen(name)) == 0) {
-            br2_hint(err, "did you mean '--%s'?", option_lines[i].name);
+    for (size_t i = 0; name[0] != '\0' && i < br2_option_count(); i++) {
+        if (edit_distance(name, br2_option_lines[i].name) <= 2 ||
+            strncmp(name, br2_option_lines[i].name, strlen(name)) == 0) {
+            br2_hint(err, "did you mean '--%s'?", br2_option_lines[i].name);
             return BR2PGO_INVALID;
         }
     }
@@ -224,10 +60,7 @@ static int parse_word(const char *option, const char *value, const char *const *
             return 0;
         }
     }
-    const struct option_line *line = NULL;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        line = strcmp(option_lines[i].name, option) == 0 ? &option_lines[i] : line;
-    }
+    const struct br2_option_line *line = br2_option_named(option);
     br2_fail(err, BR2PGO_INVALID, "option '--%s' does not take '%s'", option, value);
     br2_hint(err, "it takes %s", line != NULL ? line->value : "another word");
     return BR2PGO_INVALID;
@@ -248,7 +81,7 @@ static int parse_gcc_version(const char *value, int *ret, struct br2pgo_error *e
 }
 
 /* What an option says to its member. */
-static void set_member(struct br2_arguments *arguments, const struct option_line *line,
+static void set_member(struct br2_arguments *arguments, const struct br2_option_line *line,
                        const char *value)
 {
     static const bool set = true;
@@ -266,7 +99,7 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
 {
     static const char *const when_words[] = {"auto", "always", "never", NULL};
     static const char *const names_words[] = {"auto", "all", "selected", "none", NULL};
-    const struct option_line *line = find_option(id);
+    const struct br2_option_line *line = br2_option_find(id);
     if (line != NULL && line->member != 0) {
         set_member(arguments, line, value);
         return 0;
@@ -305,8 +138,8 @@ static void make_getopt_tables(struct option *ret_long, char *ret_short)
 {
     *ret_short++ = '-';
     *ret_short++ = ':';
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option_line *line = &option_lines[i];
+    for (size_t i = 0; i < br2_option_count(); i++) {
+        const struct br2_option_line *line = &br2_option_lines[i];
         ret_long[i] = (struct option){
             .name = line->name,
             .has_arg = line->value != NULL ? required_argument : no_argument,
@@ -319,13 +152,13 @@ static void make_getopt_tables(struct option *ret_long, char *ret_short)
             }
         }
     }
-    ret_long[OPTION_COUNT] = (struct option){0};
+    ret_long[br2_option_count()] = (struct option){0};
     *ret_short = '\0';
 }
 
 /* getopt takes any unique beginning of a name; a script that relied on one would break when an
  * option is added. */
-static bool is_abbreviated(const char *word, const struct option_line *line)
+static bool is_abbreviated(const char *word, const struct br2_option_line *line)
 {
     return word[0] == '-' && word[1] == '-' &&
            (strncmp(word + 2, line->name, strlen(line->name)) != 0 ||
@@ -339,9 +172,9 @@ static int refuse_use(int id, const char *word, struct br2pgo_error *err)
     /* One of several letters in a word; a byte of a longer character is not shown alone. */
     const char letter[] = {'-', (char)optopt, '\0'};
     const char *option = is_long || optopt <= ' ' || optopt > '~' ? word : letter;
-    const struct option_line *line = is_long ? find_option(optopt) : NULL;
+    const struct br2_option_line *line = is_long ? br2_option_find(optopt) : NULL;
     if (id == ':') {
-        line = find_option(optopt);
+        line = br2_option_find(optopt);
         br2_fail(err, BR2PGO_INVALID, "option '%s' needs a value", option);
         br2_hint(err, "it takes %s", line != NULL ? line->value : "one");
         return BR2PGO_INVALID;
@@ -354,29 +187,20 @@ static int refuse_use(int id, const char *word, struct br2pgo_error *err)
     return refuse_option(option, err);
 }
 
-static const struct command_line *command_of(const struct br2_arguments *arguments)
-{
-    const struct command_line *found = command_lines;
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        found = command_lines[i].command == arguments->command ? &command_lines[i] : found;
-    }
-    return found;
-}
-
 static int check_option(struct br2_arguments *arguments, int id, const char *word,
                         struct br2pgo_error *err)
 {
     if (id == '?' || id == ':') {
         return refuse_use(id, word, err);
     }
-    const struct option_line *line = find_option(id);
+    const struct br2_option_line *line = br2_option_find(id);
     if (id == 1 || line == NULL) {
         return 0;
     }
     if (is_abbreviated(word, line)) {
         return refuse_option(word, err);
     }
-    if ((line->commands & command_of(arguments)->bit) == 0) {
+    if ((line->commands & br2_command_line(arguments->command)->bit) == 0) {
         br2_fail(err, BR2PGO_INVALID, "option '--%s' has no meaning for this command", line->name);
         br2_hint(err, "see br2pgo --help");
         return BR2PGO_INVALID;
@@ -392,8 +216,8 @@ static int check_option(struct br2_arguments *arguments, int id, const char *wor
 static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
                          struct br2pgo_error *err)
 {
-    struct option long_options[OPTION_COUNT + 1];
-    char short_options[3 + 2 * OPTION_COUNT];
+    struct option long_options[BR2_OPTION_LINES_MAX + 1];
+    char short_options[3 + 2 * BR2_OPTION_LINES_MAX];
     make_getopt_tables(long_options, short_options);
     opterr = 0;
     optind = 0; /* glibc: forget what an earlier call left */
@@ -449,8 +273,8 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
 }
 
 /* How many files it is called with. */
-static int check_counts(const struct br2_arguments *arguments, const struct command_line *command,
-                        struct br2pgo_error *err)
+static int check_counts(const struct br2_arguments *arguments,
+                        const struct br2_command_line *command, struct br2pgo_error *err)
 {
     if (arguments->recording_count == 0) {
         br2_fail(err, BR2PGO_INVALID, "no %s given", command->input);
@@ -479,7 +303,7 @@ static int check_counts(const struct br2_arguments *arguments, const struct comm
 
 static int check_whole(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
-    const struct command_line *command = command_of(arguments);
+    const struct br2_command_line *command = br2_command_line(arguments->command);
     int rc = check_counts(arguments, command, err);
     if (rc != 0) {
         return rc;
@@ -500,13 +324,11 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
     if (ret->recordings == NULL || ret->outputs == NULL) {
         return br2_fail_memory(err);
     }
-    for (size_t i = 0; argc > 1 && i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], command_lines[i].name) == 0) {
-            ret->command = command_lines[i].command;
-            argv++;
-            argc--;
-            break;
-        }
+    const struct br2_command_line *line = argc > 1 ? br2_command_named(argv[1]) : NULL;
+    if (line != NULL) {
+        ret->command = line->command;
+        argv++;
+        argc--;
     }
     int rc = parse_options(argc, argv, ret, err);
     bool runs = ret->command != BR2_COMMAND_HELP && ret->command != BR2_COMMAND_VERSION;

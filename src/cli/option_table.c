@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/option_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FOR_CONVERT 1u
+#define FOR_INSPECT 2u
+#define FOR_SHOW    4u
+#define FOR_MERGE   8u
+#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE)
+
+#define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
+#define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
+
+#define MANY ((size_t)-1)
+
+static const struct br2_command_line command_lines[] = {
+    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", MANY, 1, MANY,
+     "perf.data -b BINARY -o PROFILE"},
+    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 0, 0, "inspect perf.data"},
+    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 0, 1, "show PROFILE"},
+    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", MANY, 1, 1, "merge PROFILE... -o PROFILE"},
+};
+#define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
+
+#define MEMBER(name) offsetof(struct br2_arguments, name)
+
+const struct br2_option_line br2_option_lines[] = {
+    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
+    {'o', "output", "FILE", FOR_OUTPUTS, "write a profile; may be repeated; '-' is standard output",
+     0},
+    {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
+     "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
+    {'f', "format", "NAME", FOR_OUTPUTS, "format of the outputs that follow; else by their suffix",
+     0},
+    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
+     MEMBER(event)},
+    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR",
+     MEMBER(sysroot)},
+    {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_CONVERT,
+     "file that holds the binary's debug information", MEMBER(debug_binary)},
+    {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
+     "take the binary although its build-id differs", MEMBER(ignore_build_id)},
+    {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
+     "suffixes of function names the compiler ignores (default: auto)", 0},
+    {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
+     "list all functions, so that those without samples are cold", MEMBER(symbol_list)},
+    {OPTION_COMPRESS, "compress", NULL, FOR_WRITING, "compress the profile's sections",
+     MEMBER(compress)},
+    {OPTION_MD5, "md5", NULL, FOR_WRITING, "write names as MD5 hashes", MEMBER(md5)},
+    {OPTION_PARTIAL, "partial", NULL, FOR_WRITING, "mark the profile as of a part of the program",
+     MEMBER(partial)},
+    {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
+     "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
+    {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
+    {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
+     MEMBER(report)},
+    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
+    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
+    {'v', "verbose", NULL, FOR_WRITING, "say what was read, lost and written", MEMBER(verbose)},
+    {'q', "quiet", NULL, FOR_WRITING, "say nothing but errors", MEMBER(quiet)},
+    {'h', "help", NULL, FOR_ALL, "print this help", 0},
+    {'V', "version", NULL, FOR_ALL, "print the version", 0},
+};
+#define OPTION_COUNT (sizeof br2_option_lines / sizeof *br2_option_lines)
+_Static_assert(OPTION_COUNT <= BR2_OPTION_LINES_MAX, "the table has grown");
+
+size_t br2_option_count(void)
+{
+    return OPTION_COUNT;
+}
+
+const struct br2_option_line *br2_option_find(int id)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (br2_option_lines[i].id == id) {
+            return &br2_option_lines[i];
+        }
+    }
+    return NULL;
+}
+
+const struct br2_option_line *br2_option_named(const char *name)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (strcmp(br2_option_lines[i].name, name) == 0) {
+            return &br2_option_lines[i];
+        }
+    }
+    return NULL;
+}
+
+const struct br2_command_line *br2_command_line(enum br2_command command)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (command_lines[i].command == command) {
+            return &command_lines[i];
+        }
+    }
+    return &command_lines[0];
+}
+
+const struct br2_command_line *br2_command_named(const char *word)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(command_lines[i].name, word) == 0) {
+            return &command_lines[i];
+        }
+    }
+    return NULL;
+}
+
+static void print_options(unsigned commands)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct br2_option_line *line = &br2_option_lines[i];
+        if ((line->commands & commands) == 0) {
+            continue;
+        }
+        char text[64];
+        snprintf(text, sizeof text, "--%s%s%s", line->name, line->value != NULL ? " " : "",
+                 line->value != NULL ? line->value : "");
+        if (line->id < 256) {
+            printf("  -%c, ", line->id);
+        } else {
+            printf("      ");
+        }
+        printf(strlen(text) > 22 ? "%s\n%30s%s\n" : "%-22s%2s%s\n", text, "", line->help);
+    }
+}
+
+/* The names of options that were explained before. */
+static void list_options(unsigned command)
+{
+    printf("  as above:");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct br2_option_line *line = &br2_option_lines[i];
+        if ((line->commands & command) != 0 && line->commands != FOR_ALL) {
+            printf(" --%s", line->name);
+        }
+    }
+    printf("\n");
+}
+
+void br2_print_help(void)
+{
+    printf("br2pgo: compiler profiles from sampled branch records\n"
+           "\n"
+           "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
+           "       br2pgo inspect RECORDING [--json]\n"
+           "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
+           "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
+           "\n"
+           "Converting (the default command):\n");
+    print_options(FOR_CONVERT);
+    printf("\nbr2pgo inspect, what is in a recording:\n");
+    print_options(FOR_INSPECT & ~FOR_CONVERT);
+    printf("\nbr2pgo show, a finished profile as text:\n");
+    list_options(FOR_SHOW);
+    printf(
+        "\nbr2pgo merge, profiles added up, or one made into another format or for another GCC:\n");
+    list_options(FOR_MERGE);
+    printf("\nFormats:\n");
+    struct br2pgo_format format;
+    for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
+        printf("  %-16s%-13s %s\n", format.name, format.suffix != NULL ? format.suffix : "",
+               format.description);
+    }
+    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording.\n");
+}

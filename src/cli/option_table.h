@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The table of commands and options that drives parsing (options.c) and help. */
+#ifndef BR2_CLI_OPTION_TABLE_H
+#define BR2_CLI_OPTION_TABLE_H
+
+#include "cli/options.h"
+
+/* Options without a short form are known by numbers beyond the characters. */
+enum option_id {
+    OPTION_ALL_IMAGES = 256,
+    OPTION_EVENT,
+    OPTION_SYSROOT,
+    OPTION_DEBUG_BINARY,
+    OPTION_IGNORE_BUILD_ID,
+    OPTION_NAMES,
+    OPTION_SYMBOL_LIST,
+    OPTION_COMPRESS,
+    OPTION_MD5,
+    OPTION_PARTIAL,
+    OPTION_GCC_VERSION,
+    OPTION_GCC,
+    OPTION_REPORT,
+    OPTION_PROGRESS,
+    OPTION_JSON,
+};
+
+struct br2_command_line {
+    enum br2_command command;
+    const char *name;
+    unsigned bit;      /* in the table of options */
+    const char *input; /* what its arguments are */
+    size_t inputs_max;
+    size_t outputs_min;
+    size_t outputs_max;
+    const char *usage; /* behind "br2pgo" */
+};
+
+struct br2_option_line {
+    int id; /* the short form where it is a character */
+    const char *name;
+    const char *value; /* NULL: takes none */
+    unsigned commands;
+    const char *help;
+    size_t member; /* of struct br2_arguments that it sets, a string or bool; 0: see take_option in
+                      options.c */
+};
+
+extern const struct br2_option_line br2_option_lines[];
+/* More than there are. */
+#define BR2_OPTION_LINES_MAX 64
+
+size_t br2_option_count(void);
+
+/* The option of a short form or number, or of a name; NULL: there is none. */
+const struct br2_option_line *br2_option_find(int id);
+const struct br2_option_line *br2_option_named(const char *name);
+
+/* The line of a command, and of the word that names it; NULL: it names none. */
+const struct br2_command_line *br2_command_line(enum br2_command command);
+const struct br2_command_line *br2_command_named(const char *word);
+
+#endif
