@@ -42,7 +42,9 @@ int br2_inspect(const struct br2_arguments *arguments, struct br2pgo_error *err)
     return rc;
 }
 
-static int run_command(const struct br2_arguments *arguments, struct br2pgo_error *err)
+/* `ret_exit` is the exit status where all goes well. */
+static int run_command(const struct br2_arguments *arguments, int *ret_exit,
+                       struct br2pgo_error *err)
 {
     switch (arguments->command) {
     case BR2_COMMAND_CONVERT:
@@ -53,6 +55,8 @@ static int run_command(const struct br2_arguments *arguments, struct br2pgo_erro
         return br2_show(arguments, err);
     case BR2_COMMAND_MERGE:
         return br2_merge(arguments, err);
+    case BR2_COMMAND_RECORD:
+        return br2_record(arguments, ret_exit, err);
     case BR2_COMMAND_HELP:
         br2_print_help();
         return 0;
@@ -80,9 +84,10 @@ int main(int argc, char **argv)
     br2_signals_begin();
     struct br2pgo_error err = {0};
     struct br2_arguments arguments;
+    int exit_status = 0;
     int rc = br2_arguments_parse(argc, argv, &arguments, &err);
     if (rc == 0) {
-        rc = run_command(&arguments, &err);
+        rc = run_command(&arguments, &exit_status, &err);
     }
     br2_arguments_done(&arguments);
     if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
@@ -92,5 +97,5 @@ int main(int argc, char **argv)
         br2_print_error(&err);
     }
     br2_signals_end();
-    return br2_exit_status(rc);
+    return rc != 0 ? br2_exit_status(rc) : exit_status;
 }

@@ -8,19 +8,23 @@
 #define FOR_INSPECT 2u
 #define FOR_SHOW    4u
 #define FOR_MERGE   8u
-#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE)
+#define FOR_RECORD  16u
+#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD)
 
-#define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
+#define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
+#define FOR_OUTPUTS (FOR_FORMATS | FOR_RECORD)
 #define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
 
 #define MANY ((size_t)-1)
 
 static const struct br2_command_line command_lines[] = {
-    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", MANY, 1, MANY,
+    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", 1, MANY, 1, MANY,
      "perf.data -b BINARY -o PROFILE"},
-    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 0, 0, "inspect perf.data"},
-    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 0, 1, "show PROFILE"},
-    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", MANY, 1, 1, "merge PROFILE... -o PROFILE"},
+    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 1, 0, 0, "inspect perf.data"},
+    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 1, 0, 1, "show PROFILE"},
+    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", 1, MANY, 1, 1,
+     "merge PROFILE... -o PROFILE"},
+    {BR2_COMMAND_RECORD, "record", FOR_RECORD, "program", 0, MANY, 0, 1, "record PROGRAM [ARG...]"},
 };
 #define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
 
@@ -32,7 +36,7 @@ const struct br2_option_line br2_option_lines[] = {
      0},
     {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
      "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
-    {'f', "format", "NAME", FOR_OUTPUTS, "format of the outputs that follow; else by their suffix",
+    {'f', "format", "NAME", FOR_FORMATS, "format of the outputs that follow; else by their suffix",
      0},
     {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
      MEMBER(event)},
@@ -58,8 +62,35 @@ const struct br2_option_line br2_option_lines[] = {
      MEMBER(report)},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
     {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
-    {'v', "verbose", NULL, FOR_WRITING, "say what was read, lost and written", MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_WRITING, "say nothing but errors", MEMBER(quiet)},
+    {OPTION_PERIOD, "period", "N", FOR_RECORD,
+     "taken branches between samples (default: 500009; emulated: 5003)", MEMBER(record.period)},
+    {OPTION_FREQUENCY, "frequency", "N", FOR_RECORD, "samples a second in place of a period",
+     MEMBER(record.frequency)},
+    {OPTION_DURATION, "duration", "SECONDS", FOR_RECORD, "end the recording after so long",
+     MEMBER(record.duration)},
+    {OPTION_PID, "pid", "N[,N...]", FOR_RECORD, "record processes that run already",
+     MEMBER(record.processes)},
+    {OPTION_ALL_CPUS, "all-cpus", NULL, FOR_RECORD, "record every process of the machine",
+     MEMBER(record.all_cpus)},
+    {OPTION_KERNEL, "kernel", NULL, FOR_RECORD, "record the kernel's branches too",
+     MEMBER(record.kernel)},
+    {OPTION_DRY_RUN, "dry-run", NULL, FOR_RECORD, "print the perf command, and do nothing",
+     MEMBER(record.dry_run)},
+    {OPTION_EMULATE, "emulate", NULL, FOR_RECORD,
+     "record in an emulator, as is done without branch hardware", MEMBER(record.emulate)},
+    {OPTION_NO_EMULATE, "no-emulate", NULL, FOR_RECORD, "fail without branch hardware",
+     MEMBER(record.no_emulate)},
+    {OPTION_DEPTH, "depth", "8..64", FOR_RECORD,
+     "emulate, with so many branch records a sample (default: 32)", MEMBER(record.depth)},
+    {OPTION_SEED, "seed", "N", FOR_RECORD, "emulate, with other samples for another number",
+     MEMBER(record.seed)},
+    {OPTION_EXACT, "exact", "FILE", FOR_RECORD,
+     "emulate, and write exact counts of every edge as CSV", MEMBER(record.exact)},
+    {OPTION_TOTALS, "totals", "FILE", FOR_RECORD,
+     "emulate, and write what was executed in all, as JSON", MEMBER(record.totals)},
+    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD, "say what was read, lost and written",
+     MEMBER(verbose)},
+    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD, "say nothing but errors", MEMBER(quiet)},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };
@@ -111,11 +142,12 @@ const struct br2_command_line *br2_command_named(const char *word)
     return NULL;
 }
 
-static void print_options(unsigned commands)
+/* The options of a command that were not explained with another. */
+static void print_options(unsigned command, unsigned before)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct br2_option_line *line = &br2_option_lines[i];
-        if ((line->commands & commands) == 0) {
+        if ((line->commands & command) == 0 || (line->commands & before) != 0) {
             continue;
         }
         char text[64];
@@ -131,12 +163,13 @@ static void print_options(unsigned commands)
 }
 
 /* The names of options that were explained before. */
-static void list_options(unsigned command)
+static void list_options(unsigned command, unsigned before)
 {
     printf("  as above:");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct br2_option_line *line = &br2_option_lines[i];
-        if ((line->commands & command) != 0 && line->commands != FOR_ALL) {
+        if ((line->commands & command) != 0 && (line->commands & before) != 0 &&
+            line->commands != FOR_ALL) {
             printf(" --%s", line->name);
         }
     }
@@ -151,21 +184,26 @@ void br2_print_help(void)
            "       br2pgo inspect RECORDING [--json]\n"
            "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
            "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
+           "       br2pgo record [OPTION...] PROGRAM [ARG...]\n"
            "\n"
            "Converting (the default command):\n");
-    print_options(FOR_CONVERT);
+    print_options(FOR_CONVERT, 0);
     printf("\nbr2pgo inspect, what is in a recording:\n");
-    print_options(FOR_INSPECT & ~FOR_CONVERT);
+    print_options(FOR_INSPECT, FOR_CONVERT);
     printf("\nbr2pgo show, a finished profile as text:\n");
-    list_options(FOR_SHOW);
+    list_options(FOR_SHOW, FOR_CONVERT);
     printf(
         "\nbr2pgo merge, profiles added up, or one made into another format or for another GCC:\n");
-    list_options(FOR_MERGE);
+    list_options(FOR_MERGE, FOR_CONVERT);
+    printf("\nbr2pgo record, a recording of a program (default output: perf.data):\n");
+    print_options(FOR_RECORD, FOR_CONVERT);
+    list_options(FOR_RECORD, FOR_CONVERT);
     printf("\nFormats:\n");
     struct br2pgo_format format;
     for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
         printf("  %-16s%-13s %s\n", format.name, format.suffix != NULL ? format.suffix : "",
                format.description);
     }
-    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording.\n");
+    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording;\n"
+           "of record: the program's.\n");
 }

@@ -22,6 +22,19 @@ enum option_id {
     OPTION_REPORT,
     OPTION_PROGRESS,
     OPTION_JSON,
+    OPTION_PERIOD,
+    OPTION_FREQUENCY,
+    OPTION_DURATION,
+    OPTION_PID,
+    OPTION_ALL_CPUS,
+    OPTION_KERNEL,
+    OPTION_DRY_RUN,
+    OPTION_EMULATE,
+    OPTION_NO_EMULATE,
+    OPTION_DEPTH,
+    OPTION_SEED,
+    OPTION_EXACT,
+    OPTION_TOTALS,
 };
 
 struct br2_command_line {
@@ -29,6 +42,7 @@ struct br2_command_line {
     const char *name;
     unsigned bit;      /* in the table of options */
     const char *input; /* what its arguments are */
+    size_t inputs_min;
     size_t inputs_max;
     size_t outputs_min;
     size_t outputs_max;

@@ -133,10 +133,11 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
     return rc;
 }
 
-/* The table in getopt's form. The leading '-' asks for arguments in order, the ':' for silence. */
-static void make_getopt_tables(struct option *ret_long, char *ret_short)
+/* The table in getopt's form. The leading '-' asks for arguments in order, '+' to end at the first:
+ * what follows the program to record is the program's. The ':' asks for silence. */
+static void make_getopt_tables(bool program_follows, struct option *ret_long, char *ret_short)
 {
-    *ret_short++ = '-';
+    *ret_short++ = program_follows ? '+' : '-';
     *ret_short++ = ':';
     for (size_t i = 0; i < br2_option_count(); i++) {
         const struct br2_option_line *line = &br2_option_lines[i];
@@ -218,7 +219,7 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
 {
     struct option long_options[BR2_OPTION_LINES_MAX + 1];
     char short_options[3 + 2 * BR2_OPTION_LINES_MAX];
-    make_getopt_tables(long_options, short_options);
+    make_getopt_tables(arguments->command == BR2_COMMAND_RECORD, long_options, short_options);
     opterr = 0;
     optind = 0; /* glibc: forget what an earlier call left */
     for (;;) {
@@ -241,7 +242,7 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
             return rc;
         }
     }
-    for (; optind < argc; optind++) { /* behind "--" */
+    for (; optind < argc; optind++) { /* behind "--", or the program and what is its */
         arguments->recordings[arguments->recording_count++] = argv[optind];
     }
     return 0;
@@ -276,7 +277,7 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
 static int check_counts(const struct br2_arguments *arguments,
                         const struct br2_command_line *command, struct br2pgo_error *err)
 {
-    if (arguments->recording_count == 0) {
+    if (arguments->recording_count < command->inputs_min) {
         br2_fail(err, BR2PGO_INVALID, "no %s given", command->input);
         br2_hint(err, "usage: br2pgo %s; see br2pgo --help", command->usage);
         return BR2PGO_INVALID;

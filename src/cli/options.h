@@ -13,6 +13,7 @@ enum br2_command {
     BR2_COMMAND_INSPECT,
     BR2_COMMAND_SHOW,
     BR2_COMMAND_MERGE,
+    BR2_COMMAND_RECORD,
     BR2_COMMAND_HELP,
     BR2_COMMAND_VERSION,
 };
@@ -28,10 +29,28 @@ struct br2_wanted_output {
     const char *format; /* NULL: by suffix */
 };
 
+/* What only record takes, numbers not yet read. */
+struct br2_record_arguments {
+    const char *period;
+    const char *frequency;
+    const char *duration;
+    const char *processes;
+    const char *depth;
+    const char *seed;
+    const char *exact;
+    const char *totals;
+    bool all_cpus;
+    bool kernel;
+    bool emulate;
+    bool no_emulate;
+    bool dry_run;
+};
+
 /* Strings point into argv. */
 struct br2_arguments {
     enum br2_command command;
-    const char **recordings; /* owned array; of show and merge: profiles */
+    const char **recordings; /* owned array, NULL at the end; of show and merge: profiles; of
+                              * record: program and arguments */
     size_t recording_count;
     struct br2_wanted_output *outputs; /* owned array */
     size_t output_count;
@@ -55,6 +74,7 @@ struct br2_arguments {
     bool verbose;
     bool quiet;
     enum br2_when progress;
+    struct br2_record_arguments record;
 };
 
 /* BR2PGO_INVALID with message and hint when the words make no sense together. */

@@ -34,6 +34,7 @@ void br2_signals_begin(void)
     sigaction(SIGBUS, &lost, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* ignored, as a parent may leave it, a child's status is lost */
 }
 
 void br2_signals_hold(void)
@@ -59,6 +60,11 @@ void br2_signals_release(void)
 const volatile sig_atomic_t *br2_signals_stop(void)
 {
     return &stop_signal;
+}
+
+void br2_signals_forget(void)
+{
+    stop_signal = 0;
 }
 
 void br2_signals_end(void)

@@ -18,6 +18,9 @@ void br2_signals_release(void);
 /* The signal that asked to stop; 0: none. */
 const volatile sig_atomic_t *br2_signals_stop(void);
 
+/* Takes the request to stop as answered: br2_signals_end returns. */
+void br2_signals_forget(void);
+
 /* Ends the way the signal would have ended the process, as shells expect; returns without one. */
 void br2_signals_end(void);
 

@@ -40,14 +40,11 @@ struct br2_record_request {
     const volatile sig_atomic_t *stop;
 };
 
-/* How the recorded program ended, and what is known of the recording. */
+/* How the recorded program ended. */
 struct br2_record_result {
-    int exit_status;   /* of the program; of one that a signal ended, 128 and the signal */
-    int signal;        /* that ended it; 0: it exited */
-    bool was_stopped;  /* by `stop` or `duration_ms`, with the program still running */
-    uint64_t samples;  /* 0: not known */
-    uint64_t branches; /* branch records in them */
-    uint64_t lost;     /* samples there was no room for */
+    int exit_status;  /* of the program; of one that a signal ended, 128 and the signal */
+    int signal;       /* that ended it; 0: it exited */
+    bool was_stopped; /* by `stop` or `duration_ms`, with the program still running */
 };
 
 #endif

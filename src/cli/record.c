@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Recording: with branch hardware and perf where there is some, else in an emulator. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/commands.h"
+#include "cli/record_hardware.h"
+#include "cli/record_request.h"
+#include "cli/signals.h"
+#include "record/machine.h"
+#include "record/program.h"
+/* There is no branch hardware: what of the request needs it, or forbids to do without. */
+static int check_emulation(const struct br2_arguments *arguments, const struct br2_machine *machine,
+                           struct br2pgo_error *err)
+{
+    const char *why;
+    const char *option = br2_record_needs_hardware(arguments, &why);
+    if (option == NULL && !arguments->record.no_emulate) {
+        return 0;
+    }
+    if (option != NULL) {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "--%s needs branch hardware: %s", option,
+                 machine->reason);
+    } else {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "no branch hardware: %s", machine->reason);
+    }
+    br2_hint(err, "%s",
+             machine->hint[0] != '\0' ? machine->hint : "record on another machine, or --emulate");
+    return BR2PGO_UNSUPPORTED;
+}
+
+/* Whether the machine's hardware does it; else the machine is given the reason why not. */
+static int choose_event(const struct br2_arguments *arguments,
+                        const struct br2_record_request *request, struct br2_machine *machine,
+                        size_t *ret_event, struct br2pgo_error *err)
+{
+    *ret_event = 0;
+    if (machine->hardware == BR2_HARDWARE_NONE || arguments->record.dry_run) {
+        return 0;
+    }
+    struct br2pgo_error said = {0};
+    int rc = br2_perf_try(machine, request, ret_event, &said);
+    if (rc == BR2PGO_UNSUPPORTED) {
+        br2_machine_lacks(machine, said.message, said.hint);
+        return 0;
+    }
+    if (rc != 0) {
+        *err = said;
+    }
+    return rc;
+}
+
+static int record_emulated(const struct br2_arguments *arguments, const struct br2_machine *machine,
+                           struct br2pgo_error *err)
+{
+    if (!arguments->quiet && !br2_record_wants_emulation(arguments)) {
+        fprintf(stderr, "br2pgo: no branch hardware: %s\n", machine->reason);
+    }
+    br2_fail(err, BR2PGO_UNSUPPORTED, "recording under emulation is not built into this br2pgo");
+    br2_hint(err, "record on a machine with branch hardware");
+    return BR2PGO_UNSUPPORTED;
+}
+
+/* How the program ended, where that is not simply the end of it. */
+static void print_end(const struct br2_arguments *arguments, const struct br2_record_result *result)
+{
+    if (arguments->quiet) {
+        return;
+    }
+    if (result->was_stopped) {
+        fprintf(stderr, "br2pgo: stopped; what was recorded until then is kept\n");
+    } else if (result->signal != 0) {
+        fprintf(stderr, "br2pgo: the program was ended by signal %d (%s)\n", result->signal,
+                strsignal(result->signal));
+    } else if (result->exit_status != 0) {
+        fprintf(stderr, "br2pgo: the program ended with status %d\n", result->exit_status);
+    }
+}
+
+static int record(const struct br2_arguments *arguments, struct br2_record_request *request,
+                  struct br2_record_result *result, struct br2pgo_error *err)
+{
+    struct br2_machine machine;
+    const char *root = getenv("BR2PGO_MACHINE_ROOT");
+    int rc = br2_machine_examine(root != NULL ? root : "", &machine, err);
+    size_t event = 0;
+    bool emulate = br2_record_wants_emulation(arguments);
+    if (rc == 0 && !emulate) {
+        rc = choose_event(arguments, request, &machine, &event, err);
+        emulate = machine.hardware == BR2_HARDWARE_NONE;
+        rc = rc != 0 || !emulate ? rc : check_emulation(arguments, &machine, err);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    return emulate ? record_emulated(arguments, &machine, err)
+                   : br2_record_hardware(arguments, &machine, event, request, result, err);
+}
+
+int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2pgo_error *err)
+{
+    struct br2_record_request request;
+    struct br2_record_result result = {0};
+    int rc = br2_record_request_read(arguments, &request, err);
+    if (rc == 0 && request.command != NULL && !arguments->record.dry_run) {
+        char *path = NULL;
+        rc = br2_program_find(request.command[0], &path, err);
+        br2_free(path);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    request.stop = br2_signals_stop();
+    br2_signals_hold();
+    rc = record(arguments, &request, &result, err);
+    br2_signals_release();
+    if (rc == 0) {
+        print_end(arguments, &result);
+        *ret_exit = result.was_stopped ? 0 : result.exit_status;
+        if (request.command == NULL) {
+            br2_signals_forget(); /* that is how such a recording ends */
+        }
+    }
+    return rc;
+}
