@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _md, _jansson, _llvm.
+# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _llvm.
 # BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
 # pkg-config names and, for LLVM, as linker flags; BR2PGO_PACKAGE_FLAGS are the packages' flags.
 find_package(PkgConfig REQUIRED)
@@ -26,6 +26,7 @@ br2pgo_package(elf libelf libelf-dev)
 br2pgo_package(dw libdw libdw-dev)
 br2pgo_package(zstd libzstd libzstd-dev)
 br2pgo_package(zlib zlib zlib1g-dev)
+br2pgo_package(lzma liblzma liblzma-dev)
 br2pgo_package(md libmd libmd-dev)
 br2pgo_package(jansson jansson libjansson-dev)
 

@@ -10,7 +10,7 @@
 # ones come along with the others where the distribution has them.
 set -euo pipefail
 
-build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev
+build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev
     libmd-dev libjansson-dev LLVM-DEV)
 run=(clang-19 llvm-19 python3)
 run_optional=(linux-perf lld-19)

@@ -80,8 +80,12 @@ BR2PGO_API int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_c
                            struct br2pgo_error *err);
 BR2PGO_API void br2pgo_close(struct br2pgo_conversion *conversion);
 
-/* A recording to read, at least one; the file is opened by br2pgo_run. BR2PGO_INVALID, here and in
- * the next two: the conversion has run. */
+/* A recording to read, at least one; the file is opened by br2pgo_run. It may be a file, also one
+ * packed by gzip, xz or zstd, a pipe, "-" for standard input, or the directory that perf record
+ * --threads makes. What is packed or comes from a pipe is read twice: beyond 4 MiB it is kept
+ * meanwhile in a file without a name, beside the first output or in $TMPDIR, /var/tmp or /tmp.
+ * BR2PGO_INVALID: standard input for the second time; here and in the next two: the conversion has
+ * run. */
 BR2PGO_API int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
                                     struct br2pgo_error *err);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/spool.h"
 
 /* Bytes that are enough to tell what a file is. */
 #define HEAD_BYTES 65536
@@ -24,62 +25,92 @@ static ssize_t read_retrying(int fd, void *bytes, size_t size)
     return got;
 }
 
-/* For what cannot be mapped: pipes, /proc files. What is not accepted by its first bytes is not
- * read further: it may have no end. */
-static int read_all(struct br2_file *file, int fd, const char *path, br2_file_accept accept,
-                    struct br2pgo_error *err)
+/* Where a file is opened from, and how. */
+struct opening {
+    const char *path;
+    br2_file_accept accept;
+    const char *folder; /* for the spool */
+};
+
+static int read_into(struct br2_spool *spool, int fd, const struct opening *opening,
+                     struct br2pgo_error *err)
 {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    size_t capacity = 0;
-    bool judged = accept == NULL;
-    for (;;) {
-        if (size == capacity) {
-            size_t wanted = capacity != 0 ? capacity * 2 : HEAD_BYTES;
-            uint8_t *grown = br2_realloc_array(bytes, wanted, 1);
-            if (grown == NULL) {
-                br2_free(bytes);
-                return br2_fail_memory(err);
-            }
-            bytes = grown;
-            capacity = wanted;
-        }
-        ssize_t got = read_retrying(fd, bytes + size, capacity - size);
+    uint8_t *head = br2_alloc(HEAD_BYTES);
+    if (head == NULL) {
+        return br2_fail_memory(err);
+    }
+    size_t used = 0; /* of `head`, not written yet */
+    bool judged = opening->accept == NULL;
+    int rc = 0;
+    for (bool ended = false; rc == 0 && !ended;) {
+        ssize_t got = read_retrying(fd, head + used, HEAD_BYTES - used);
         if (got < 0) {
-            int errnum = errno;
-            br2_free(bytes);
-            return br2_fail_io(err, "read", path, errnum);
-        }
-        size += (size_t)got;
-        if (!judged && (got == 0 || size >= HEAD_BYTES)) {
-            judged = true;
-            got = accept(bytes, size) ? got : 0;
-        }
-        if (got == 0) {
+            rc = br2_fail_io(err, "read", opening->path, errno);
             break;
         }
+        used += (size_t)got;
+        ended = got == 0;
+        if (!judged && (ended || used == HEAD_BYTES)) {
+            judged = true;
+            ended = ended || !opening->accept(head, used);
+        }
+        if (ended || used == HEAD_BYTES) {
+            rc = br2_spool_write(spool, head, used, err);
+            used = 0;
+        }
     }
-    file->bytes = bytes;
-    file->size = size;
-    file->mapped = false;
-    return 0;
+    br2_free(head);
+    return rc;
 }
 
-static int map_all(struct br2_file *file, int fd, off_t size, const char *path,
-                   br2_file_accept accept, struct br2pgo_error *err)
+/* For what cannot be mapped: pipes, /proc files. What is not accepted by its first bytes is not
+ * read further: it may have no end. */
+static int read_all(struct br2_file *file, int fd, const struct opening *opening,
+                    struct br2pgo_error *err)
+{
+    struct br2_spool spool;
+    br2_spool_begin(&spool, opening->folder);
+    int rc = read_into(&spool, fd, opening, err);
+    rc = rc == 0 ? br2_spool_finish(&spool, file, err) : rc;
+    br2_spool_done(&spool);
+    if (rc != 0) {
+        *file = (struct br2_file){0};
+    }
+    return rc;
+}
+
+static int map_all(struct br2_file *file, int fd, off_t size, const struct opening *opening,
+                   struct br2pgo_error *err)
 {
     if ((uintmax_t)size > SIZE_MAX) {
         return br2_fail(err, BR2PGO_LIMIT, "'%s' is too large for this machine's address space",
-                        path);
+                        opening->path);
     }
     void *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
-        return read_all(file, fd, path, accept, err);
+        return read_all(file, fd, opening, err);
     }
     file->bytes = bytes;
     file->size = (size_t)size;
     file->mapped = true;
     return 0;
+}
+
+static int read_opened(struct br2_file *file, int fd, const struct opening *opening,
+                       struct br2pgo_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return br2_fail_io(err, "examine", opening->path, errno);
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return br2_fail_io(err, "read", opening->path, EISDIR);
+    }
+    /* Somebody may have read the beginning of standard input. */
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
+        return map_all(file, fd, st.st_size, opening, err);
+    }
+    return read_all(file, fd, opening, err);
 }
 
 int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accept,
@@ -90,18 +121,26 @@ int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accep
     if (fd < 0) {
         return br2_fail_io(err, "open", path, errno);
     }
-    struct stat st;
-    int rc;
-    if (fstat(fd, &st) != 0) {
-        rc = br2_fail_io(err, "examine", path, errno);
-    } else if (S_ISDIR(st.st_mode)) {
-        rc = br2_fail_io(err, "read", path, EISDIR);
-    } else if (S_ISREG(st.st_mode) && st.st_size > 0) {
-        rc = map_all(file, fd, st.st_size, path, accept, err);
-    } else {
-        rc = read_all(file, fd, path, accept, err);
-    }
+    struct opening opening = {.path = path, .accept = accept};
+    int rc = read_opened(file, fd, &opening, err);
     close(fd);
+    return rc;
+}
+
+int br2_file_open_stream(struct br2_file *file, const char *path, br2_file_accept accept,
+                         const char *folder, struct br2pgo_error *err)
+{
+    *file = (struct br2_file){0};
+    bool standard_input = strcmp(path, "-") == 0;
+    int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return br2_fail_io(err, "open", path, errno);
+    }
+    struct opening opening = {.path = path, .accept = accept, .folder = folder};
+    int rc = read_opened(file, fd, &opening, err);
+    if (!standard_input) {
+        close(fd);
+    }
     return rc;
 }
 

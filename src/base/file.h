@@ -26,6 +26,11 @@ typedef bool (*br2_file_accept)(const uint8_t *bytes, size_t size);
 int br2_file_open(struct br2_file *file, const char *path, br2_file_accept accept,
                   struct br2pgo_error *err);
 
+/* The same for what may be a stream: "-" is standard input. What cannot be mapped is kept in a
+ * spool (base/spool.h) in `folder`, NULL: where there is room for temporary files. */
+int br2_file_open_stream(struct br2_file *file, const char *path, br2_file_accept accept,
+                         const char *folder, struct br2pgo_error *err);
+
 /* Whether `path` names a regular file: for names that a file gives, where a pipe would wait for
  * ever. */
 bool br2_file_is_regular(const char *path);

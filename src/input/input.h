@@ -146,6 +146,11 @@ struct br2_recording_info {
     enum br2_truncation truncation;
     uint64_t bytes_read; /* of the data section, to the last whole record */
     uint64_t bytes_lost; /* after the last whole record */
+    /* Of a recording in several files: the first that is not whole, and where in its data that
+     * is; else NULL, and `bytes_read`. */
+    const char *damaged_part;
+    uint64_t damaged_at;
+    uint64_t parts_missing; /* of the numbers of its files, those that are not there */
 };
 
 struct br2_input; /* an open recording */
@@ -164,11 +169,15 @@ struct br2_input_format {
 };
 
 /*
- * Opens the recording at `path`, whatever kind it is.
+ * Opens the recording at `path`, whatever kind it is: a file, also one packed by gzip, xz or zstd,
+ * the directory that perf record --threads makes, a stream; "-" is standard input.
  * Errors: BR2PGO_IO; BR2PGO_UNSUPPORTED with a hint that says what the file seems to be;
  * BR2PGO_CORRUPT; BR2PGO_NO_MEMORY. `*ret` is freed with br2_input_close.
  */
 int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error *err);
+/* The same with a folder for what must be kept of a stream or a compressed file (base/spool.h). */
+int br2_input_open_spooling(const char *path, const char *folder, struct br2_input **ret,
+                            struct br2pgo_error *err);
 void br2_input_close(struct br2_input *input);
 
 /* Borrowed; some fields are complete only after br2_input_read_tasks. */

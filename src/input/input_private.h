@@ -9,7 +9,9 @@
 
 struct br2_input {
     const struct br2_input_format *format;
-    char *path; /* owned */
+    char *path;               /* owned; as it was given */
+    char *parts_folder;       /* owned; NULL: `path` is no directory */
+    const char *spool_folder; /* borrowed while it is opened; may be NULL */
     struct br2_file file;
     struct br2_recording_info info;
     struct br2_arena arena; /* holds what the info points to */

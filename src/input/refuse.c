@@ -2,9 +2,7 @@
 /* What a file seems to be that is no recording, so that the message can help. */
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/mem.h"
 #include "input/input_private.h"
 
 struct signature {
@@ -17,11 +15,12 @@ struct signature {
 static const struct signature signatures[] = {
     {"\177ELF", 4, "an ELF file (a program or library)",
      "give the recording (perf.data) first and the program with -b"},
-    {"\x1f\x8b", 2, "gzip-compressed", "unpack it first: gzip -dc FILE > perf.data"},
+    /* These are unpacked, once. */
+    {"\x1f\x8b", 2, "gzip-compressed twice", "unpack it first: gzip -dc FILE > perf.data"},
     {"\xfd"
      "7zXZ",
-     5, "xz-compressed", "unpack it first: xz -dc FILE > perf.data"},
-    {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -dc FILE > perf.data"},
+     5, "xz-compressed twice", "unpack it first: xz -dc FILE > perf.data"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd-compressed twice", "unpack it first: zstd -dc FILE > perf.data"},
     {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dc FILE > perf.data"},
     {"PK\x03\x04", 4, "a zip archive", "unpack it first"},
     {"!<arch>\n", 8, "an ar archive (a static library)",
@@ -107,29 +106,11 @@ int br2_input_refuse_file(const char *path, const uint8_t *bytes, size_t size,
     return refuse(path, "a text file", "give a file written by 'perf record -b'", err);
 }
 
-static bool has_file(const char *directory, const char *name)
-{
-    struct stat status;
-    char *path = br2_format("%s/%s", directory, name);
-    bool found = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
-    br2_free(path);
-    return found;
-}
-
 int br2_input_refuse_directory(const char *path, struct br2pgo_error *err)
 {
-    if (has_file(path, "data.0")) {
-        br2_fail(err, BR2PGO_UNSUPPORTED,
-                 "'%s' is a recording in several files (perf record --threads), which cannot be "
-                 "read yet",
-                 path);
-        br2_hint(err, "record without --threads");
-    } else if (has_file(path, "data")) {
-        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is a directory with a recording in it", path);
-        br2_hint(err, "give the file '%s/data'", path);
-    } else {
-        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is a directory, not a recording", path);
-        br2_hint(err, "give a file written by 'perf record -b'");
-    }
+    br2_fail(err, BR2PGO_UNSUPPORTED,
+             "'%s' is a directory, and no recording: it has no file 'data'", path);
+    br2_hint(err, "give a file written by 'perf record -b', or the directory that 'perf record "
+                  "--threads' writes");
     return BR2PGO_UNSUPPORTED;
 }

@@ -2,9 +2,12 @@
 /* The kinds of input there are, and the calls that go to the right one. */
 #include "input/input.h"
 
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "input/input_private.h"
+#include "input/unpack.h"
 
 static const struct br2_input_format *const formats[] = {
     &br2_perf_data_format,
@@ -20,19 +23,84 @@ static const struct br2_input_format *recognise(const uint8_t *bytes, size_t siz
     return NULL;
 }
 
-static bool is_recording(const uint8_t *bytes, size_t size)
+/* Whether a stream that begins so is to be read to its end. */
+static bool is_readable(const uint8_t *bytes, size_t size)
 {
-    return recognise(bytes, size) != NULL;
+    return recognise(bytes, size) != NULL || br2_packed_by(bytes, size) != NULL;
+}
+
+static int unpack(struct br2_input *input, struct br2pgo_error *err)
+{
+    int rc = br2_unpack(&input->file, input->spool_folder, err);
+    if (rc && rc != BR2PGO_NO_MEMORY) {
+        br2_prefix(err, "'%s'", input->path);
+    }
+    return rc;
+}
+
+/* The container's name says what it is in. */
+static int tell_packing(struct br2_input *input, const char *packing, struct br2pgo_error *err)
+{
+    if (!packing || !input->info.container) {
+        return 0;
+    }
+    char *text = br2_format("%s, packed by %s", input->info.container, packing);
+    input->info.container = text ? br2_arena_strndup(&input->arena, text, strlen(text)) : NULL;
+    br2_free(text);
+    return input->info.container ? 0 : br2_fail_memory(err);
+}
+
+/* Sets where the file is that a directory of one, or several, has; NULL: it is the path itself. */
+static int look_into_directory(struct br2_input *input, char **ret, struct br2pgo_error *err)
+{
+    struct stat status;
+    *ret = NULL;
+    if (stat(input->path, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        return 0;
+    }
+    char *file = br2_format("%s/data", input->path);
+    input->parts_folder = br2_strdup(input->path);
+    if (!file || !input->parts_folder) {
+        br2_free(file);
+        return br2_fail_memory(err);
+    }
+    if (!br2_file_is_regular(file)) {
+        br2_free(file);
+        return br2_input_refuse_directory(input->path, err);
+    }
+    *ret = file;
+    return 0;
+}
+
+static int refuse_terminal(struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_INVALID, "'-' is standard input, and that is a terminal");
+    br2_hint(err, "give a file, or a stream: perf record -b -o - PROGRAM | br2pgo - ...");
+    return BR2PGO_INVALID;
+}
+
+static int read_file(struct br2_input *input, struct br2pgo_error *err)
+{
+    if (strcmp(input->path, "-") == 0 && isatty(STDIN_FILENO)) {
+        return refuse_terminal(err);
+    }
+    char *file;
+    int rc = look_into_directory(input, &file, err);
+    if (!rc) {
+        rc = br2_file_open_stream(&input->file, file ? file : input->path, is_readable,
+                                  input->spool_folder, err);
+    }
+    br2_free(file);
+    return rc;
 }
 
 static int open_file(struct br2_input *input, struct br2pgo_error *err)
 {
-    struct stat status;
-    if (stat(input->path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        return br2_input_refuse_directory(input->path, err);
+    int rc = read_file(input, err);
+    const char *packing = rc ? NULL : br2_packed_by(input->file.bytes, input->file.size);
+    if (packing) {
+        rc = unpack(input, err);
     }
-
-    int rc = br2_file_open(&input->file, input->path, is_recording, err);
     if (rc) {
         return rc;
     }
@@ -45,16 +113,23 @@ static int open_file(struct br2_input *input, struct br2pgo_error *err)
     if (rc && rc != BR2PGO_NO_MEMORY) {
         br2_prefix(err, "'%s'", input->path);
     }
-    return rc;
+    return rc ? rc : tell_packing(input, packing, err);
 }
 
 int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error *err)
+{
+    return br2_input_open_spooling(path, NULL, ret, err);
+}
+
+int br2_input_open_spooling(const char *path, const char *folder, struct br2_input **ret,
+                            struct br2pgo_error *err)
 {
     struct br2_input *input = br2_calloc(1, sizeof *input);
     if (!input) {
         return br2_fail_memory(err);
     }
     int rc = 0;
+    input->spool_folder = folder;
     input->path = br2_strdup(path);
     if (!input->path) {
         rc = br2_fail_memory(err);
@@ -65,6 +140,7 @@ int br2_input_open(const char *path, struct br2_input **ret, struct br2pgo_error
         br2_input_close(input);
         return rc;
     }
+    input->spool_folder = NULL;
     *ret = input;
     return 0;
 }
@@ -80,6 +156,7 @@ void br2_input_close(struct br2_input *input)
     br2_file_close(&input->file);
     br2_arena_done(&input->arena);
     br2_free(input->path);
+    br2_free(input->parts_folder);
     br2_free(input);
 }
 

@@ -150,6 +150,13 @@ int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
     if (rc != 0) {
         return rc;
     }
+    for (size_t i = 0; strcmp(path, "-") == 0 && i < conversion->recording_count; i++) {
+        if (strcmp(conversion->recordings[i].path, path) == 0) {
+            br2_fail(err, BR2PGO_INVALID, "standard input is named twice");
+            br2_hint(err, "it can be read once: give the other recording as a file");
+            return BR2PGO_INVALID;
+        }
+    }
     if (!br2_grow(&conversion->recordings, &conversion->recording_capacity,
                   conversion->recording_count, sizeof *conversion->recordings)) {
         return br2_fail_memory(err);

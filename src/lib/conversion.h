@@ -93,6 +93,11 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
                        struct br2pgo_error *err);
 void br2_recording_done(struct br2_recording *recording);
 
+/* damage.c: says what of a recording is not whole, after the first pass ... */
+void br2_note_damage(struct br2pgo_conversion *conversion, const struct br2_recording *recording);
+/* ... and counts and tells the samples found malformed in the second. */
+void br2_note_malformed(struct br2pgo_conversion *conversion, struct br2_recording *recording);
+
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 

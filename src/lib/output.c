@@ -54,6 +54,18 @@ static bool place_of(const char *path, char place[PATH_MAX])
     return size >= 0 && (size_t)size < PATH_MAX - used;
 }
 
+/* Whether `place` is one of the files of a recording in a directory. */
+static bool is_part_of(const char *recording, const char *place)
+{
+    char folder[PATH_MAX];
+    struct stat st;
+    if (stat(recording, &st) != 0 || !S_ISDIR(st.st_mode) || realpath(recording, folder) == NULL) {
+        return false;
+    }
+    size_t length = strlen(folder);
+    return strncmp(place, folder, length) == 0 && strncmp(place + length, "/data", 5) == 0;
+}
+
 static bool is_at(const char *path, const char *place)
 {
     char other[PATH_MAX];
@@ -75,7 +87,8 @@ static bool is_read(const struct br2pgo_conversion *conversion, const char *plac
         return true;
     }
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        if (is_at(conversion->recordings[i].path, place)) {
+        if (is_at(conversion->recordings[i].path, place) ||
+            is_part_of(conversion->recordings[i].path, place)) {
             return true;
         }
     }

@@ -224,67 +224,26 @@ static int check_events(const struct br2pgo_conversion *conversion,
     return useful ? 0 : refuse_without_branches(recording, info, err);
 }
 
-static void note_damage(struct br2pgo_conversion *conversion, const struct br2_recording *recording)
+/* Beside the first output, where there must be room anyway; NULL: somewhere else. */
+static char *spool_folder(const struct br2pgo_conversion *conversion)
 {
-    const struct br2_recording_info *info = br2_input_info(recording->input);
-    const char *path = recording->path;
-    unsigned long long lost = info->bytes_lost;
-    switch (info->truncation) {
-    case BR2_WHOLE:
-        break;
-    case BR2_UNCLOSED:
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s' was not closed by its recorder: read to the last whole record, %llu bytes "
-                 "after it",
-                 path, lost);
-        break;
-    case BR2_TRUNCATED:
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s' is cut short: read to the last whole record, %llu bytes are missing or "
-                 "unusable",
-                 path, lost);
-        break;
-    case BR2_BROKEN:
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s' has an impossible record at %llu bytes into its data: the %llu bytes from "
-                 "there on were not read",
-                 path, (unsigned long long)info->bytes_read, lost);
-        break;
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        const char *path = conversion->targets[i].path;
+        const char *slash = strrchr(path, '/');
+        if (strcmp(path, "-") != 0 && strncmp(path, "/dev/", 5) != 0) {
+            return slash != NULL ? br2_format("%.*s", (int)(slash + 1 - path), path)
+                                 : br2_strdup(".");
+        }
     }
-    if (info->lost_records != 0) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING, "'%s': the recorder lost %llu records", path,
-                 (unsigned long long)info->lost_records);
-    }
-    if (info->malformed_records != 0) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s': %llu records contradict their own size, left out", path,
-                 (unsigned long long)info->malformed_records);
-    }
-    if (info->unknown_event_samples != 0) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s': %llu samples are of no event in its header, left out", path,
-                 (unsigned long long)info->unknown_event_samples);
-    }
-}
-
-/* Samples are looked into when they are counted. */
-static void note_malformed(struct br2pgo_conversion *conversion, struct br2_recording *recording)
-{
-    const struct br2_recording_info *info = br2_input_info(recording->input);
-    for (size_t i = 0; i < info->event_count; i++) {
-        recording->malformed_samples += info->events[i].malformed_samples;
-    }
-    if (recording->malformed_samples != 0) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s': %llu samples contradict their own size, left out", recording->path,
-                 (unsigned long long)recording->malformed_samples);
-    }
+    return NULL;
 }
 
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
-    int rc = br2_input_open(recording->path, &recording->input, err);
+    char *folder = spool_folder(conversion);
+    int rc = br2_input_open_spooling(recording->path, folder, &recording->input, err);
+    br2_free(folder);
     if (rc != 0) {
         return rc;
     }
@@ -297,7 +256,7 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     rc = br2_input_read_tasks(recording->input, br2_spaces_add, recording->spaces, err);
     br2_input_set_tick(recording->input, NULL, NULL);
     if (rc == 0) {
-        note_damage(conversion, recording);
+        br2_note_damage(conversion, recording);
         rc = br2_spaces_finish(recording->spaces, err);
     }
     if (rc == BR2PGO_LIMIT) {
@@ -322,7 +281,7 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
     }
     if (rc == 0) {
         rc = br2_recording_count(conversion, recording, err);
-        note_malformed(conversion, recording);
+        br2_note_malformed(conversion, recording);
     }
     if (rc == 0 && recording->stats.records == 0) {
         rc = refuse_without_branches(recording, br2_input_info(recording->input), err);

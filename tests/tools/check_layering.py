@@ -30,12 +30,13 @@ FOREIGN = {
     r"(dwarf\.h|elfutils/.*)": ["src/image/"],
     r"llvm-c/.*": ["src/image/"],
     r"zstd.*\.h": ["src/input/", "src/image/elf_zstd.c"],
-    r"zlib\.h": ["converters/llvm/"],
+    r"zlib\.h": ["converters/llvm/", "src/input/"],
+    r"lzma\.h": ["src/input/"],
     r"md5\.h": ["converters/llvm/"],
     r"jansson\.h": ["src/report/", "converters/table/", "src/lib/", "src/cli/summary.c"],
 }
-# Headers that only one file may include, so that a library can be exchanged there.
-ONE_FILE = [r"zlib\.h", r"llvm-c/.*"]
+# Headers that only one file of a part may include, so that a library can be exchanged there.
+ONE_FILE = [r"zlib\.h", r"lzma\.h", r"llvm-c/.*"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -83,7 +84,7 @@ def check_foreign(path, name):
 
 def main():
     problems = []
-    users = {pattern: set() for pattern in ONE_FILE}
+    users = {}
     count = 0
     for path in sources():
         if part_of(path) not in ALLOWED and part_of(path) != "public":
@@ -101,10 +102,11 @@ def main():
                     problems.append(f"{path}:{number}: {name} {why}")
                 for pattern in ONE_FILE:
                     if re.fullmatch(pattern, name):
-                        users[pattern].add(path)
-    for pattern, paths in users.items():
+                        users.setdefault((pattern, part_of(path)), set()).add(path)
+    for (pattern, part), paths in users.items():
         if len(paths) > 1:
-            problems.append(f"{pattern} belongs in one file but is in {', '.join(sorted(paths))}")
+            problems.append(f"{pattern} belongs in one file of {part} but is in "
+                            f"{', '.join(sorted(paths))}")
     for problem in problems:
         print(problem)
     print(f"{count} includes checked, {len(problems)} wrong")

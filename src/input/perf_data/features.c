@@ -18,7 +18,8 @@ enum {
     FEATURE_COMPRESSED = 27,
 };
 
-#define COMPRESSION_ZSTD 1
+#define COMPRESSION_ZSTD  1
+#define DIRECTORY_VERSION 1
 
 /* u32 length with padding, then a string with its NUL somewhere in it. NULL when it is not one. */
 static const char *string_of(struct br2_cursor *c, size_t *ret_length)
@@ -143,13 +144,18 @@ static int check_compression(struct br2_cursor *c, struct br2pgo_error *err)
     return BR2PGO_UNSUPPORTED;
 }
 
-static int refuse_part(struct br2pgo_error *err)
+/* u64 version. */
+static int read_directory(struct br2_perf *perf, struct br2_cursor *c, struct br2pgo_error *err)
 {
-    br2_fail(err, BR2PGO_UNSUPPORTED,
-             "this is one file of a recording in several (perf record --threads): its samples are "
-             "in the others");
-    br2_hint(err, "record without --threads");
-    return BR2PGO_UNSUPPORTED;
+    uint64_t version = br2_cursor_u64(c);
+    perf->in_parts = true;
+    if (!c->failed && version > DIRECTORY_VERSION) {
+        br2_fail(err, BR2PGO_UNSUPPORTED, "a recording in several files of unknown version %llu",
+                 (unsigned long long)version);
+        br2_hint(err, "record without --threads");
+        return BR2PGO_UNSUPPORTED;
+    }
+    return 0;
 }
 
 int br2_perf_read_feature(struct br2_perf *perf, uint64_t feature, const uint8_t *bytes,
@@ -177,7 +183,7 @@ int br2_perf_read_feature(struct br2_perf *perf, uint64_t feature, const uint8_t
     case FEATURE_EVENT_DESC:
         return read_event_names(perf, &c, err);
     case FEATURE_DIR_FORMAT:
-        return refuse_part(err);
+        return read_directory(perf, &c, err);
     case FEATURE_COMPRESSED:
         return check_compression(&c, err);
     default:

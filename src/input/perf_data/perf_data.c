@@ -20,14 +20,6 @@ static bool probe(const uint8_t *bytes, size_t size)
            begins(bytes, size, magic_old);
 }
 
-static int refuse_old(struct br2pgo_error *err)
-{
-    br2_fail(err, BR2PGO_UNSUPPORTED,
-             "a perf.data file of version 1 (PERFFILE, 2009 to 2012), which cannot be read");
-    br2_hint(err, "record again with a perf that is not that old");
-    return BR2PGO_UNSUPPORTED;
-}
-
 static int refuse_cut(size_t size, struct br2pgo_error *err)
 {
     br2_fail(err, BR2PGO_CORRUPT, "a perf.data file that ends in its header, after %zu bytes",
@@ -36,12 +28,40 @@ static int refuse_cut(size_t size, struct br2pgo_error *err)
     return BR2PGO_CORRUPT;
 }
 
+/* The magic says it, but that of version 1 is the same in both byte orders: there it is the size
+ * behind it that is small in one only. */
+static bool is_big_endian(const uint8_t *bytes)
+{
+    if (begins(bytes, MAGIC_SIZE, magic_old)) {
+        return br2_load_le64(bytes + MAGIC_SIZE) > UINT32_MAX;
+    }
+    return begins(bytes, MAGIC_SIZE, magic_big);
+}
+
+static const char *container_of(const struct br2_perf *perf)
+{
+    bool old = begins(perf->input->file.bytes, MAGIC_SIZE, magic_old);
+    if (perf->input->parts_folder || perf->part_count > 0) {
+        return "perf.data (directory mode)";
+    }
+    if (perf->pipe) {
+        return old ? "perf.data (pipe mode, version 1)" : "perf.data (pipe mode)";
+    }
+    return old ? "perf.data (file mode, version 1)" : "perf.data (file mode)";
+}
+
+static uint64_t total_bytes(const struct br2_perf *perf)
+{
+    uint64_t total = (uint64_t)(perf->data_end - perf->data);
+    for (size_t i = 0; i < perf->part_count; i++) {
+        total += perf->parts[i].file.size;
+    }
+    return total;
+}
+
 static int open_perf_data(struct br2_input *input, struct br2pgo_error *err)
 {
     const struct br2_file *file = &input->file;
-    if (begins(file->bytes, file->size, magic_old)) {
-        return refuse_old(err);
-    }
     if (file->size < PIPE_HEADER_SIZE) {
         return refuse_cut(file->size, err);
     }
@@ -51,18 +71,20 @@ static int open_perf_data(struct br2_input *input, struct br2pgo_error *err)
     }
     input->state = perf;
     perf->input = input;
-    perf->big_endian = begins(file->bytes, file->size, magic_big);
+    perf->big_endian = is_big_endian(file->bytes);
     perf->swap = perf->big_endian == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     perf->convert_records = perf->swap || perf->big_endian;
-    perf->pipe = br2_perf_u64(perf, file->bytes + 8) == PIPE_HEADER_SIZE;
+    perf->pipe = br2_perf_u64(perf, file->bytes + MAGIC_SIZE) == PIPE_HEADER_SIZE;
     input->info.big_endian = perf->big_endian;
-    input->info.container = perf->pipe ? "perf.data (pipe mode)" : "perf.data (file mode)";
-
     int rc = perf->pipe ? br2_perf_open_pipe(perf, err) : br2_perf_open_file(perf, err);
+    if (!rc) {
+        rc = br2_perf_open_parts(perf, err);
+    }
     if (!rc) {
         rc = br2_perf_finish_attrs(perf, err);
     }
-    input->total = (uint64_t)(perf->data_end - perf->data);
+    input->info.container = container_of(perf);
+    input->total = total_bytes(perf);
     input->done = 0;
     return rc;
 }
@@ -74,6 +96,7 @@ static void close_perf_data(struct br2_input *input)
         return;
     }
     br2_perf_zstd_free(perf->zstd);
+    br2_perf_close_parts(perf);
     br2_perf_ids_done(&perf->ids);
     br2_free(perf->attrs);
     br2_free(perf->images);

@@ -154,16 +154,26 @@ enum br2_perf_by {
 
 struct br2_perf_zstd;
 
+/* One of the files data.N of a recording in a directory: records only, without a header. */
+struct br2_perf_part {
+    const char *name; /* in the input's arena */
+    struct br2_file file;
+};
+
 struct br2_perf {
     struct br2_input *input;
     bool big_endian; /* the file */
     bool swap;       /* the file's byte order is not the host's */
     bool pipe;
+    bool in_parts;        /* the header says that there are files beside this one */
     bool convert_records; /* records cannot be handed out as they are in the file */
     const uint8_t *data;  /* data section, inside the mapped file */
     const uint8_t *data_end;
     uint64_t data_claimed; /* its size as the header says; 0 for a pipe or an unclosed file */
     enum br2_truncation truncation; /* as far as the header tells */
+    struct br2_perf_part *parts;
+    size_t part_count;
+    size_t part_capacity;
     struct br2_perf_attr *attrs;
     size_t attr_count;
     size_t attr_capacity;
@@ -186,14 +196,27 @@ struct br2_perf_record {
     const uint8_t *body; /* valid until the next step */
 };
 
-/* One walk over all records, those inside compressed ones too. */
+/* How far a walk came, in all files. */
+struct br2_perf_extent {
+    uint64_t read;
+    uint64_t lost;
+    enum br2_truncation truncation; /* of the first that is not whole */
+    const char *part;               /* that one's name */
+    uint64_t at;                    /* where in it */
+};
+
+/* One walk over all records, those inside compressed ones too, file after file. */
 struct br2_perf_walk {
     struct br2_perf *perf;
     const uint8_t *at; /* the next record: in the file, or in decompressed bytes */
     const uint8_t *end;
+    const uint8_t *data; /* of the current file ... */
+    const uint8_t *data_end;
+    size_t parts_begun; /* it is that part, from 1; 0: the file with the header */
+    uint64_t before;    /* bytes of the files before it */
+    struct br2_perf_extent extent;
     uint64_t ordinal;         /* of the current record, from 1 */
     bool outer_only;          /* compressed records are left as they are */
-    bool broken;              /* stopped by something that cannot be */
     bool unpacking;           /* a compressed record has been seen */
     bool inside;              /* `at` is in decompressed bytes; then these: */
     const uint8_t *packed_at; /* the compressed record */
@@ -225,6 +248,11 @@ static inline uint64_t br2_perf_u64(const struct br2_perf *perf, const uint8_t *
 /* header.c, pipe.c: what the beginning of the file says. */
 int br2_perf_open_file(struct br2_perf *perf, struct br2pgo_error *err);
 int br2_perf_open_pipe(struct br2_perf *perf, struct br2pgo_error *err);
+
+/* parts.c: opens the files beside the one with the header, those of a directory; a file that is
+ * alone of several is refused. */
+int br2_perf_open_parts(struct br2_perf *perf, struct br2pgo_error *err);
+void br2_perf_close_parts(struct br2_perf *perf);
 
 /* attr.c */
 /* Appends the attr that `c` stands on, at most `size` bytes of it (64 or more are there). */
@@ -270,6 +298,11 @@ int br2_perf_walk_slow(struct br2_perf_walk *walk, struct br2_perf_record *ret,
                        struct br2pgo_error *err);
 /* After the end: what was read and what was not. */
 void br2_perf_walk_account(const struct br2_perf_walk *walk, struct br2_recording_info *info);
+/* Says to who watches how far the walk is. */
+static inline void br2_perf_walk_done(const struct br2_perf_walk *walk, const uint8_t *at)
+{
+    walk->perf->input->done = walk->before + (uint64_t)(at - walk->data);
+}
 
 /* zstd.c: one stream of compressed records, decompressed step by step. */
 int br2_perf_zstd_start(struct br2_perf *perf, struct br2pgo_error *err);
@@ -339,7 +372,7 @@ static inline int br2_perf_walk_next(struct br2_perf_walk *walk, struct br2_perf
     walk->at += size;
     walk->ordinal++;
     if (!walk->inside) {
-        perf->input->done = (uint64_t)(walk->at - perf->data);
+        br2_perf_walk_done(walk, walk->at);
     }
     return 1;
 }

@@ -3,7 +3,9 @@
  * touched unless their event must be looked up. */
 #include "input/perf_data/perf_data.h"
 
-#define PROT_EXECUTE 4 /* PROT_EXEC of the recording machine; the same on all of them */
+/* PROT_EXEC of the recording machine, and all of its kind; the same on all of them */
+#define PROT_EXECUTE 4
+#define PROT_ALL     7
 
 struct pass {
     struct br2_perf *perf;
@@ -78,6 +80,20 @@ static void read_identity(struct br2_cursor *c, uint16_t misc, struct br2_task_e
     }
 }
 
+/* Before Linux 3.16, and in the 3.10 of RHEL 7, MMAP2 had no protection and flags: then the name is
+ * where the protection should be, whose bits are read, write and execute. */
+static uint32_t read_protection(struct br2_cursor *c)
+{
+    struct br2_cursor ahead = *c;
+    uint32_t protection = br2_cursor_u32(&ahead);
+    if (!ahead.failed && protection > PROT_ALL) {
+        return 0;
+    }
+    *c = ahead;
+    br2_cursor_skip(c, 4); /* flags */
+    return protection;
+}
+
 static bool read_mmap(const struct br2_perf_record *record, struct br2_cursor *c,
                       struct br2_task_event *ret)
 {
@@ -91,8 +107,7 @@ static bool read_mmap(const struct br2_perf_record *record, struct br2_cursor *c
     ret->data = record->misc & BR2_MISC_MMAP_DATA;
     if (record->type == BR2_PERF_MMAP2) {
         read_identity(c, record->misc, ret);
-        uint32_t protection = br2_cursor_u32(c);
-        br2_cursor_skip(c, 4); /* flags */
+        uint32_t protection = read_protection(c);
         /* 0 is not "no access": recorders leave it so for the kernel. */
         if (protection != 0 && !(protection & PROT_EXECUTE)) {
             ret->data = true;

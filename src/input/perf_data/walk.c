@@ -10,6 +10,8 @@ void br2_perf_walk_start(struct br2_perf_walk *walk, struct br2_perf *perf, bool
         .perf = perf,
         .at = perf->data,
         .end = perf->data_end,
+        .data = perf->data,
+        .data_end = perf->data_end,
         .outer_only = outer_only,
     };
 }
@@ -27,15 +29,58 @@ static void take(struct br2_perf_walk *walk, struct br2_perf_record *ret)
     walk->ordinal++;
 }
 
-/* Ends the walk; `at` is the end of the last whole record in the file. */
-static int stop(struct br2_perf_walk *walk, const uint8_t *at, bool broken)
+/* What the header says the data's size is, as far as it can be true. */
+static uint64_t missing_bytes(const struct br2_perf_walk *walk, uint64_t here)
 {
-    walk->inside = false;
-    walk->at = at;
-    walk->end = at;
-    walk->broken = broken;
-    walk->perf->input->done = (uint64_t)(at - walk->perf->data);
-    return 0;
+    uint64_t claimed = walk->parts_begun == 0 ? walk->perf->data_claimed : 0;
+    /* No file is that large: the header has no more to say than that something is missing. */
+    return claimed > here && claimed <= INT64_MAX ? claimed - here : 0;
+}
+
+/* Adds the current file's extent, read up to `at`, to that of all. */
+static void add_extent(struct br2_perf_walk *walk, const uint8_t *at, bool broken)
+{
+    const struct br2_perf *perf = walk->perf;
+    bool main = walk->parts_begun == 0;
+    uint64_t read = (uint64_t)(at - walk->data);
+    uint64_t left = (uint64_t)(walk->data_end - at);
+    enum br2_truncation truncation = main ? perf->truncation : BR2_WHOLE;
+    if (broken && !(main && perf->data_claimed > INT64_MAX)) {
+        truncation = BR2_BROKEN;
+    } else if (!broken) {
+        left += missing_bytes(walk, read + left);
+    }
+    left += (uint64_t)(walk->tail_end - walk->tail);
+    if (left > 0 && truncation == BR2_WHOLE) {
+        truncation = perf->pipe || !main ? BR2_TRUNCATED : BR2_BROKEN;
+    }
+    struct br2_perf_extent *extent = &walk->extent;
+    extent->read += read;
+    extent->lost += left;
+    if (truncation != BR2_WHOLE && extent->truncation == BR2_WHOLE) {
+        extent->truncation = truncation;
+        extent->part = main ? NULL : perf->parts[walk->parts_begun - 1].name;
+        extent->at = read;
+    }
+    br2_perf_walk_done(walk, at);
+    walk->before += read;
+}
+
+/* Ends the current file; `at` is the end of its last whole record. False: it was the last one. */
+static bool next_file(struct br2_perf_walk *walk, const uint8_t *at, bool broken)
+{
+    const struct br2_perf *perf = walk->perf;
+    add_extent(walk, at, broken);
+    walk->inside = walk->unpacking = false;
+    walk->tail = walk->tail_end = NULL;
+    if (walk->outer_only || walk->parts_begun == perf->part_count) {
+        walk->at = walk->end = walk->data = walk->data_end = at;
+        return false;
+    }
+    const struct br2_file *file = &perf->parts[walk->parts_begun++].file;
+    walk->at = walk->data = file->bytes;
+    walk->end = walk->data_end = file->bytes + file->size;
+    return true;
 }
 
 /* AUXTRACE and TRACING_DATA have bytes behind them that their size does not count. */
@@ -56,20 +101,35 @@ static bool skip_payload(struct br2_perf_walk *walk, const struct br2_perf_recor
     return true;
 }
 
-/* Goes into the compressed record that begins at `start`: the next step reads what is inside. */
+/* The bytes that a compressed record holds. */
+static bool find_packed(const struct br2_perf *perf, const struct br2_perf_record *record,
+                        const uint8_t **ret_bytes, size_t *ret_size)
+{
+    *ret_bytes = record->body;
+    *ret_size = record->size;
+    if (record->type == BR2_PERF_COMPRESSED) {
+        return true;
+    }
+    /* COMPRESSED2: u64 size, that many bytes, padding */
+    uint64_t packed = record->size >= 8 ? br2_perf_u64(perf, record->body) : 0;
+    if (record->size < 8 || packed > record->size - 8u) {
+        return false;
+    }
+    *ret_bytes += 8;
+    *ret_size = (size_t)packed;
+    return true;
+}
+
+/* Goes into the compressed record that begins at `start`: the next step reads what is inside. 1; 0:
+ * it cannot be; negative: an error. */
 static int enter(struct br2_perf_walk *walk, const struct br2_perf_record *record,
                  const uint8_t *start, struct br2pgo_error *err)
 {
     struct br2_perf *perf = walk->perf;
-    const uint8_t *bytes = record->body;
-    size_t size = record->size;
-    if (record->type == BR2_PERF_COMPRESSED2) { /* u64 size, that many bytes, padding */
-        uint64_t packed = size >= 8 ? br2_perf_u64(perf, bytes) : 0;
-        if (size < 8 || packed > size - 8) {
-            return stop(walk, start, true);
-        }
-        bytes += 8;
-        size = (size_t)packed;
+    const uint8_t *bytes;
+    size_t size;
+    if (!find_packed(perf, record, &bytes, &size)) {
+        return 0;
     }
     if (!walk->unpacking) {
         int rc = br2_perf_zstd_start(perf, err);
@@ -95,65 +155,84 @@ static bool refill(struct br2_perf_walk *walk)
         walk->tail = walk->at;
         walk->tail_end = walk->end;
         walk->at = walk->file_at;
-        walk->end = walk->perf->data_end;
+        walk->end = walk->data_end;
         walk->inside = false;
     }
     return more >= 0;
+}
+
+/* Whether a whole record begins at walk->at, once what is compressed has been unpacked so far.
+ * False: the file ends, at `*ret_stop`. */
+static bool find_record(struct br2_perf_walk *walk, const uint8_t **ret_stop, bool *ret_broken)
+{
+    for (;;) {
+        size_t left = (size_t)(walk->end - walk->at);
+        *ret_stop = walk->inside ? walk->packed_at : walk->at;
+        *ret_broken = true;
+        if (left >= BR2_PERF_HEADER) {
+            uint16_t size = br2_perf_u16(walk->perf, walk->at + 6);
+            if (size < BR2_PERF_HEADER) {
+                return false;
+            }
+            if (size <= left) {
+                return true;
+            }
+        }
+        if (!walk->inside) {
+            *ret_broken = false;
+            return false;
+        }
+        if (!refill(walk)) {
+            return false;
+        }
+    }
+}
+
+/* What is to be done about the record just taken from the file, which began at `start`. 1; 0: the
+ * file ends there, `*ret_broken` says how; negative: an error. */
+static int open_record(struct br2_perf_walk *walk, const struct br2_perf_record *record,
+                       const uint8_t *start, bool *ret_broken, struct br2pgo_error *err)
+{
+    bool packed = record->type == BR2_PERF_COMPRESSED || record->type == BR2_PERF_COMPRESSED2;
+    *ret_broken = packed;
+    if (packed && !walk->outer_only) {
+        return enter(walk, record, start, err);
+    }
+    if (!packed && !skip_payload(walk, record)) {
+        return 0;
+    }
+    br2_perf_walk_done(walk, walk->at);
+    return 1;
 }
 
 int br2_perf_walk_slow(struct br2_perf_walk *walk, struct br2_perf_record *ret,
                        struct br2pgo_error *err)
 {
     for (;;) {
-        size_t left = (size_t)(walk->end - walk->at);
-        if (left >= BR2_PERF_HEADER) {
-            uint16_t size = br2_perf_u16(walk->perf, walk->at + 6);
-            if (size < BR2_PERF_HEADER) {
-                return stop(walk, walk->inside ? walk->packed_at : walk->at, true);
+        const uint8_t *at;
+        bool broken;
+        if (find_record(walk, &at, &broken)) {
+            take(walk, ret);
+            if (walk->inside) {
+                return 1;
             }
-            if (size <= left) {
-                break;
+            int rc = open_record(walk, ret, at, &broken, err);
+            if (rc != 0) {
+                return rc;
             }
         }
-        if (!walk->inside) {
-            return stop(walk, walk->at, false);
-        }
-        if (!refill(walk)) {
-            return stop(walk, walk->packed_at, true);
+        if (!next_file(walk, at, broken)) {
+            return 0;
         }
     }
-
-    const uint8_t *start = walk->at;
-    take(walk, ret);
-    if (walk->inside) {
-        return 1;
-    }
-    if (ret->type == BR2_PERF_COMPRESSED || ret->type == BR2_PERF_COMPRESSED2) {
-        if (!walk->outer_only) {
-            return enter(walk, ret, start, err);
-        }
-    } else if (!skip_payload(walk, ret)) {
-        return stop(walk, start, false);
-    }
-    walk->perf->input->done = (uint64_t)(walk->at - walk->perf->data);
-    return 1;
 }
 
 void br2_perf_walk_account(const struct br2_perf_walk *walk, struct br2_recording_info *info)
 {
-    const struct br2_perf *perf = walk->perf;
-    uint64_t read = (uint64_t)(walk->at - perf->data);
-    uint64_t left = (uint64_t)(perf->data_end - walk->at);
-    /* No file is that large: the header has no more to say than that something is missing. */
-    bool absurd = perf->data_claimed > INT64_MAX;
-    if (perf->data_claimed > read + left && !absurd && !walk->broken) {
-        left = perf->data_claimed - read;
-    }
-    left += (uint64_t)(walk->tail_end - walk->tail);
-    info->bytes_read = read;
-    info->bytes_lost = left;
-    info->truncation = perf->truncation;
-    if ((walk->broken && !absurd) || (left > 0 && perf->truncation == BR2_WHOLE)) {
-        info->truncation = perf->pipe && !walk->broken ? BR2_TRUNCATED : BR2_BROKEN;
-    }
+    const struct br2_perf_extent *extent = &walk->extent;
+    info->bytes_read = extent->read;
+    info->bytes_lost = extent->lost;
+    info->truncation = extent->truncation;
+    info->damaged_part = extent->part;
+    info->damaged_at = extent->at;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compressed records: one zstd stream over all of them, in a buffer of fixed size, however much
- * comes out. The only file that knows zstd. */
+ * comes out. */
 #include <zstd.h>
 
 #include "input/perf_data/perf_data.h"

@@ -32,8 +32,7 @@ static void refuses_other_files(void **state)
     expect_bytes("hello\n", 6, BR2PGO_UNSUPPORTED, "a text file", "perf record -b");
     expect_bytes(script, sizeof script - 1, BR2PGO_UNSUPPORTED, "'perf script'", "itself");
     expect_bytes("\177ELF\2\1", 6, BR2PGO_UNSUPPORTED, "an ELF file", "with -b");
-    expect_bytes("\x1f\x8b\x08", 3, BR2PGO_UNSUPPORTED, "gzip", "gzip -dc");
-    expect_bytes("\x28\xb5\x2f\xfd\x04", 5, BR2PGO_UNSUPPORTED, "zstd", "zstd -dc");
+    expect_bytes("BZh9", 4, BR2PGO_UNSUPPORTED, "bzip2", "bzip2 -dc");
     expect_bytes("\1\2\3\4", 4, BR2PGO_UNSUPPORTED, "binary file of another kind", "perf record");
     expect_bytes(zeros, sizeof zeros, BR2PGO_UNSUPPORTED, "zero bytes only", "again");
 }
@@ -43,7 +42,7 @@ static void refuses_damaged_headers(void **state)
     (void)state;
     uint8_t header[104] = "PERFILE2";
     expect_bytes("PERFILE2", 8, BR2PGO_CORRUPT, "after 8 bytes", "cut off");
-    expect_bytes("PERFFILE........", 16, BR2PGO_UNSUPPORTED, "version 1", "record again");
+    expect_bytes("PERFFILE........", 16, BR2PGO_CORRUPT, "is damaged", "cut off");
     header[8] = 104;
     expect_bytes(header, sizeof header, BR2PGO_CORRUPT, "has 0 bytes", "damaged");
     header[16] = 128;
@@ -60,7 +59,7 @@ static void refuses_directories(void **state)
     expect_refusal(directory, BR2PGO_UNSUPPORTED, "is a directory", "perf record -b");
     snprintf(file, sizeof file, "%s/data", directory);
     fclose(fopen(file, "w"));
-    expect_refusal(directory, BR2PGO_UNSUPPORTED, "recording in it", "/data'");
+    expect_refusal(directory, BR2PGO_UNSUPPORTED, "is empty", "record again");
     unlink(file);
     rmdir(directory);
 }

@@ -24,13 +24,15 @@ static void reads_mappings(void **state)
         "name=/bin/ls time=50\n"
         "mmap2 pid=7 addr=0x500000 len=0x1000 buildid=0123456789abcdef name=/bin/b\n"
         "mmap2 pid=7 addr=0x600000 len=0x1000 prot=1 name=/bin/c\n"
-        "mmap2 pid=-1 kernel addr=0x700000 len=0x1000 prot=0 name=k\n",
+        "mmap2 pid=-1 kernel addr=0x700000 len=0x1000 prot=0 name=k\n"
+        "mmap2 pid=7 addr=0x800000 len=0x1000 maj=8 min=2 ino=78 noprot name=/bin/d\n",
         "mmap -1 t1 kernel ffffffff81000000+2000@10 0:0/0/0  [kernel]_text\n"
         "mmap 7 t2 data 7000+1000@0 0:0/0/0  //anon\n"
         "mmap 7 t50 400000+1000@3000 8:2/77/3  /bin/ls\n"
         "mmap 7 t51 500000+1000@0 0:0/0/0 0123456789abcdef /bin/b\n"
         "mmap 7 t52 data 600000+1000@0 0:0/0/0  /bin/c\n"
-        "mmap -1 t53 kernel 700000+1000@0 0:0/0/0  k\n");
+        "mmap -1 t53 kernel 700000+1000@0 0:0/0/0  k\n"
+        "mmap 7 t54 800000+1000@0 8:2/78/0  /bin/d\n");
 }
 
 static void tells_processes_from_threads(void **state)
