@@ -51,8 +51,8 @@ struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t 
     return pair;
 }
 
-static bool fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
-                       const struct br2_trace *trace)
+bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
+                    const struct br2_trace *trace)
 {
     struct place_in_file from = locate(spaces, trace->space, trace->from);
     struct place_in_file to = locate(spaces, trace->space, trace->to);
@@ -78,23 +78,24 @@ static bool fold_timing(struct br2_folded *folded, const struct br2_spaces *spac
 }
 
 static bool fold_table(struct br2_folded *folded, const struct br2_spaces *spaces,
-                       struct br2_trace_table *table,
+                       struct br2_live_traces *table,
                        bool (*fold_one)(struct br2_folded *, const struct br2_spaces *,
                                         const struct br2_trace *))
 {
-    for (size_t i = 0; i < table->slot_count; i++) {
-        if (table->slots[i].count != 0 && !fold_one(folded, spaces, &table->slots[i])) {
+    for (size_t i = 1; i < table->used; i++) {
+        struct br2_trace trace = br2_live_traces_get(table, i);
+        if (!fold_one(folded, spaces, &trace)) {
             return false;
         }
     }
-    br2_trace_table_clear(table);
+    br2_live_traces_clear(table);
     return true;
 }
 
 int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
              struct br2_counting *counting, struct br2pgo_error *err)
 {
-    if (!fold_table(folded, spaces, counting->traces, fold_trace)) {
+    if (!fold_table(folded, spaces, counting->traces, br2_fold_trace)) {
         return br2_fail_memory(err);
     }
     if (counting->timings != NULL && !fold_table(folded, spaces, counting->timings, fold_timing)) {

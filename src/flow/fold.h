@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/strings.h"
+#include "flow/counting.h"
 #include "flow/trace_table.h"
 #include "process/address_space.h"
 
@@ -31,6 +32,11 @@ struct br2_folded {
     struct br2_strings pairs; /* struct br2_image_pair as bytes: number -> pair */
 };
 
+/* Adds a trace under runtime addresses, seen in the view `trace->space`. False when memory runs
+ * out.
+ */
+bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
+                    const struct br2_trace *trace);
 /* Adds all traces (and timings) counted so far and clears their tables. */
 int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
              struct br2_counting *counting, struct br2pgo_error *err);

@@ -13,14 +13,11 @@
 #include "process/address_space.h"
 #include "profile/build.h"
 
-/* Distinct traces under runtime addresses before they are folded: bounds memory at 80 MiB. */
-#define BR2_LIVE_TRACES ((size_t)1024 * 1024)
-
 struct br2_recording {
     char *path;
     struct br2_input *input;
     struct br2_spaces *spaces;
-    struct br2_trace_table live;
+    struct br2_live_traces live;
     struct br2_folded folded;
     struct br2_count_stats stats;
     uint64_t event_samples; /* of the events in use */

@@ -15,7 +15,7 @@
 
 void br2_recording_done(struct br2_recording *recording)
 {
-    br2_trace_table_done(&recording->live);
+    br2_live_traces_done(&recording->live);
     br2_folded_done(&recording->folded);
     br2_spaces_free(recording->spaces);
     br2_input_close(recording->input);
@@ -121,7 +121,7 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
     if (!br2_count_sample(&reading->counting, sample, view)) {
         return br2_fail_memory(err);
     }
-    if (recording->live.used >= BR2_LIVE_TRACES) {
+    if (br2_live_traces_full(&recording->live)) {
         return br2_fold(&recording->folded, recording->spaces, &reading->counting, err);
     }
     return 0;
@@ -177,7 +177,7 @@ int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recordi
                         struct br2pgo_error *err)
 {
     int rc = count_samples(conversion, recording, err);
-    br2_trace_table_done(&recording->live);
+    br2_live_traces_done(&recording->live);
     return rc != 0 ? rc : count_sources(recording, err);
 }
 

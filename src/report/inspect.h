@@ -4,7 +4,7 @@
 #define BR2_REPORT_INSPECT_H
 
 #include "base/buf.h"
-#include "flow/trace_table.h"
+#include "flow/counting.h"
 #include "input/input.h"
 #include "process/dso.h"
 

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "flow/counting.h"
 #include "flow/fold.h"
-#include "flow/trace_table.h"
 #include "input/input.h"
 #include "lib/conversion.h"
 #include "process/address_space.h"
@@ -23,7 +23,7 @@
 struct round {
     struct br2_spaces *spaces;
     struct br2_counting counting;
-    struct br2_trace_table live;
+    struct br2_live_traces live;
     struct br2_folded folded;
     uint64_t records;
     uint64_t sum; /* of the floor */
@@ -43,7 +43,7 @@ static int count_sample(void *user, const struct br2_sample *sample, struct br2p
     if (!br2_count_sample(&round->counting, sample, view)) {
         return br2_fail_memory(err);
     }
-    if (round->live.used >= BR2_LIVE_TRACES) {
+    if (br2_live_traces_full(&round->live)) {
         return br2_fold(&round->folded, round->spaces, &round->counting, err);
     }
     return 0;
@@ -103,7 +103,7 @@ static int run_round(const char *path, double ret_times[2], struct round *round,
 
 static void round_done(struct round *round)
 {
-    br2_trace_table_done(&round->live);
+    br2_live_traces_done(&round->live);
     br2_folded_done(&round->folded);
     if (round->spaces != NULL) {
         br2_spaces_free(round->spaces);

@@ -10,7 +10,7 @@
 struct reading {
     struct br2_spaces *spaces;
     struct br2_counting counting;
-    struct br2_trace_table live;
+    struct br2_live_traces live;
     uint64_t records;
 };
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             br2_spaces_finish(reading.spaces, NULL) == 0) {
             count(input, &reading);
         }
-        br2_trace_table_done(&reading.live);
+        br2_live_traces_done(&reading.live);
         br2_spaces_free(reading.spaces);
         br2_input_close(input);
     }

@@ -30,8 +30,8 @@ struct flow_case {
     char path[64]; /* of the image */
     struct br2_image *image;
     struct br2_spaces *spaces;
-    struct br2_trace_table traces;
-    struct br2_trace_table timings;
+    struct br2_live_traces traces;
+    struct br2_live_traces timings;
     struct br2_counting counting;
     struct br2_folded folded;
     bool is_image[8];
@@ -132,8 +132,8 @@ static inline void fc_close(struct flow_case *fc)
 {
     br2_flow_graph_free(fc->graph);
     br2_folded_done(&fc->folded);
-    br2_trace_table_done(&fc->traces);
-    br2_trace_table_done(&fc->timings);
+    br2_live_traces_done(&fc->traces);
+    br2_live_traces_done(&fc->timings);
     br2_spaces_free(fc->spaces);
     br2_image_close(fc->image);
     unlink(fc->path);

@@ -128,6 +128,19 @@ static const struct br2_trace *only_trace(const struct br2_trace_table *table)
     return &table->slots[i];
 }
 
+/* A trace with that source. */
+static const struct br2_trace *trace_from(const struct br2_folded *folded, uint64_t from)
+{
+    for (size_t i = 0; i < folded->traces.slot_count; i++) {
+        const struct br2_trace *trace = &folded->traces.slots[i];
+        if (trace->count != 0 && trace->from == from) {
+            return trace;
+        }
+    }
+    fail_msg("no trace from %llx", (unsigned long long)from);
+    return NULL;
+}
+
 static void test_examples(void **state)
 {
     (void)state;
@@ -135,16 +148,12 @@ static void test_examples(void **state)
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
         const struct example *e = &examples[i];
         struct br2_folded folded = {0};
-        struct br2_trace_table table = {0};
-        struct br2_counting counting = {.traces = &table};
         struct br2_trace trace = e->in;
         print_message("%s\n", e->what);
         trace.space = br2_spaces_view(spaces, e->pid, 1);
         trace.count = 3;
         trace.mispredicted = 2;
-        assert_true(br2_trace_table_add(&table, &trace));
-        assert_int_equal(br2_fold(&folded, spaces, &counting, NULL), 0);
-        assert_int_equal(table.used, 0);
+        assert_true(br2_fold_trace(&folded, spaces, &trace));
         const struct br2_trace *out = only_trace(&folded.traces);
         struct br2_image_pair pair = br2_folded_pair(&folded, out->space);
         assert_int_equal(out->from, e->from);
@@ -155,7 +164,6 @@ static void test_examples(void **state)
         assert_int_equal(out->count, 3);
         assert_int_equal(out->mispredicted, 2);
         br2_folded_done(&folded);
-        br2_trace_table_done(&table);
     }
     br2_spaces_free(spaces);
 }
@@ -166,23 +174,37 @@ static void test_adds_up(void **state)
     (void)state;
     struct br2_spaces *spaces = make_spaces();
     struct br2_folded folded = {0};
-    struct br2_trace_table traces = {0};
-    struct br2_trace_table timings = {0};
+    struct br2_live_traces traces = {0};
+    struct br2_live_traces timings = {0};
     struct br2_counting counting = {.traces = &traces, .timings = &timings};
     for (int32_t pid = 1; pid <= 2; pid++) {
         uint64_t base = pid == 1 ? A1 : A2;
         uint32_t view = br2_spaces_view(spaces, pid, 1);
-        struct br2_trace trace = {base + 8, base + 0x10, 5, view, 2, 1, 0};
-        struct br2_trace timing = {70, base + 0x10, 5, view, 3, 0, 0};
-        struct br2_trace elsewhere = {70, UINT64_C(0x5000), 5, view, 4, 0, 0};
-        assert_true(br2_trace_table_add(&traces, &trace));
-        assert_true(br2_trace_table_add(&timings, &timing));
-        assert_true(br2_trace_table_add(&timings, &elsewhere));
+        const struct br2_branch_record inside[] = {
+            {base + 0x14, base + 0x30, BR2_RECORD_MISPREDICTED | 70 << 4},
+            {base + 8, base + 0x10, 0},
+        };
+        const struct br2_branch_record nowhere[] = {
+            {UINT64_C(0x5004), UINT64_C(0x5008), 70 << 4},
+            {UINT64_C(0x5000), UINT64_C(0x5000), 0},
+        };
+        for (uint64_t k = 0; k < 5; k++) {
+            struct br2_sample sample = {.count = 2, .time = 100 * (uint64_t)pid + k};
+            sample.records = (const uint8_t *)(k < 2 ? inside : nowhere);
+            assert_true(br2_count_sample(&counting, &sample, view));
+        }
         assert_int_equal(br2_fold(&folded, spaces, &counting, NULL), 0);
-        assert_int_equal(timings.used, 0);
+        assert_int_equal(timings.used, 1); /* nobody's */
+        assert_int_equal(traces.used, 1);
     }
-    assert_int_equal(only_trace(&folded.traces)->count, 4);
-    assert_int_equal(only_trace(&folded.traces)->mispredicted, 2);
+    assert_int_equal(folded.traces.used, 4);
+    assert_int_equal(trace_from(&folded, 0x1014)->count, 4);
+    assert_int_equal(trace_from(&folded, 0x1014)->mispredicted, 4);
+    assert_int_equal(trace_from(&folded, 0x1014)->run, BR2_RUN_NONE);
+    assert_int_equal(trace_from(&folded, 0x1014)->first_seen, 100);
+    assert_int_equal(trace_from(&folded, 0x1008)->count, 4);
+    assert_int_equal(trace_from(&folded, 0x1008)->run, 5);
+    assert_int_equal(trace_from(&folded, 0)->first_seen, 102);
     assert_int_equal(folded.timings.used, 2);
     for (size_t i = 0; i < folded.timings.slot_count; i++) {
         const struct br2_trace *timing = &folded.timings.slots[i];
@@ -191,12 +213,12 @@ static void test_adds_up(void **state)
             assert_int_equal(timing->from, 70);
             assert_int_equal(timing->to, inside ? 0x1010 : 0);
             assert_int_equal(timing->run, inside ? 5 : BR2_RUN_SPLIT);
-            assert_int_equal(timing->count, inside ? 6 : 8);
+            assert_int_equal(timing->count, inside ? 4 : 6);
         }
     }
     br2_folded_done(&folded);
-    br2_trace_table_done(&traces);
-    br2_trace_table_done(&timings);
+    br2_live_traces_done(&traces);
+    br2_live_traces_done(&timings);
     br2_spaces_free(spaces);
 }
 
@@ -205,10 +227,11 @@ static void test_without_memory(void **state)
     (void)state;
     struct br2_spaces *spaces = make_spaces();
     struct br2_folded folded = {0};
-    struct br2_trace_table table = {0};
+    struct br2_live_traces table = {0};
     struct br2_counting counting = {.traces = &table};
-    struct br2_trace trace = {A1, A1, 1, br2_spaces_view(spaces, 1, 1), 1, 0, 0};
-    assert_true(br2_trace_table_add(&table, &trace));
+    static const struct br2_branch_record record = {A1, A1, 0};
+    struct br2_sample sample = {.records = (const uint8_t *)&record, .count = 1};
+    assert_true(br2_count_sample(&counting, &sample, br2_spaces_view(spaces, 1, 1)));
     for (size_t nth = 1; nth <= 3; nth++) {
         br2_mem_fail_at(nth);
         int rc = br2_fold(&folded, spaces, &counting, NULL);
@@ -217,7 +240,7 @@ static void test_without_memory(void **state)
         br2_folded_done(&folded);
         folded = (struct br2_folded){0};
     }
-    br2_trace_table_done(&table);
+    br2_live_traces_done(&table);
     br2_spaces_free(spaces);
 }
 

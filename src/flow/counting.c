@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "flow/counting.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#define TRACES_MAX      (1u << 20)
+#define UPDATES_MAX     (UINT64_C(1) << 30) /* an update adds at most 1 and 2 to halves of 32 bits */
+#define FAR             16384               /* so many traces do not fit in a second-level cache */
+#define MISPREDICTED(n) ((uint64_t)(n) << 32)
+
+/* Multiply-add hashing (Dietzfelbinger et al.): with odd multipliers that nobody outside knows, no
+ * file can be made whose traces all meet in one slot. The product's highest bits are the good ones.
+ */
+static inline uint64_t mix(const struct br2_hash_key *key, uint64_t from, uint64_t to,
+                           uint64_t next, uint64_t where)
+{
+    return from * key->words[0] + to * key->words[1] + next * key->words[2] + where;
+}
+
+/* A view's part of the hash. */
+static uint64_t mix_where(const struct br2_hash_key *key, uint64_t where)
+{
+    return where * key->words[3];
+}
+
+static bool same_trace(const struct br2_live_trace *a, const struct br2_live_trace *b)
+{
+    return a->from == b->from && a->to == b->to && a->next == b->next && a->where == b->where;
+}
+
+/* The slot of the trace, or the free slot where it belongs. */
+static uint32_t *find(const struct br2_live_traces *table, const struct br2_live_trace *trace,
+                      uint64_t hash)
+{
+    size_t mask = ((size_t)1 << table->bits) - 1;
+    size_t at = (size_t)(hash >> (64 - table->bits));
+    while (table->slots[at] != 0 && !same_trace(&table->traces[table->slots[at]], trace)) {
+        at = (at + 1) & mask;
+    }
+    return &table->slots[at];
+}
+
+/* Numbers the slots anew, four or more for each trace. */
+static bool grow_slots(struct br2_live_traces *table)
+{
+    unsigned bits = table->bits != 0 ? table->bits + 1 : 12;
+    uint32_t *slots = br2_calloc((size_t)1 << bits, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    br2_free(table->slots);
+    table->slots = slots;
+    table->bits = bits;
+    const struct br2_hash_key *key = br2_hash_key();
+    for (size_t i = 1; i < table->used; i++) {
+        const struct br2_live_trace *trace = &table->traces[i];
+        uint64_t where = mix_where(key, trace->where);
+        *find(table, trace, mix(key, trace->from, trace->to, trace->next, where)) = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool grow_traces(struct br2_live_traces *table)
+{
+    size_t capacity = table->capacity != 0 ? table->capacity * 2 : 1024;
+    struct br2_live_trace *traces =
+        br2_realloc_array(table->traces, capacity, sizeof *table->traces);
+    if (traces == NULL) {
+        return false;
+    }
+    if (table->used == 0) {
+        traces[table->used++] = (struct br2_live_trace){.where = UINT64_MAX};
+    }
+    table->traces = traces;
+    table->capacity = capacity;
+    return true;
+}
+
+/* Makes sure that `more` new traces find room with at most a quarter of the slots used. */
+static bool reserve(struct br2_live_traces *table, size_t more)
+{
+    while (table->used + more + 1 > table->capacity) {
+        if (!grow_traces(table)) {
+            return false;
+        }
+    }
+    while (table->bits == 0 || table->used + more > (size_t)1 << (table->bits - 2)) {
+        if (!grow_slots(table)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool br2_live_traces_full(const struct br2_live_traces *table)
+{
+    return table->used > TRACES_MAX || table->updates >= UPDATES_MAX;
+}
+
+static uint32_t run_between(uint64_t to, uint64_t next)
+{
+    /* A record with one side missing or in the other half of the address space is a barrier. */
+    if (to == 0 || next == 0 || (to ^ next) >> 63 != 0) {
+        return BR2_RUN_NONE;
+    }
+    uint64_t distance = next - to;
+    return next < to || distance >= BR2_RUN_LONGEST ? BR2_RUN_IMPOSSIBLE : (uint32_t)distance + 1;
+}
+
+struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t number)
+{
+    const struct br2_live_trace *trace = &table->traces[number];
+    return (struct br2_trace){
+        .from = trace->from,
+        .to = trace->to,
+        .run = (trace->where & BR2_REPEATED) != 0 ? BR2_RUN_REPEATED
+                                                  : run_between(trace->to, trace->next),
+        .space = (uint32_t)trace->where,
+        .count = (uint32_t)trace->counts,
+        .mispredicted = trace->counts >> 32,
+        .first_seen = trace->first_seen,
+    };
+}
+
+void br2_live_traces_clear(struct br2_live_traces *table)
+{
+    if (table->slots != NULL) {
+        memset(table->slots, 0, ((size_t)1 << table->bits) * sizeof *table->slots);
+    }
+    table->used = table->traces != NULL;
+    table->updates = 0;
+}
+
+void br2_live_traces_done(struct br2_live_traces *table)
+{
+    br2_free(table->traces);
+    br2_free(table->slots);
+    *table = (struct br2_live_traces){0};
+}
+
+/* Where records go. */
+struct visit {
+    struct br2_live_traces *table;
+    struct br2_count_stats *stats;
+    const struct br2_hash_key *key;
+    uint64_t where_hash;
+    br2_time time;
+    uint64_t where;
+};
+
+static inline uint64_t load(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* Word for word: a copy of the whole record would go through memory. */
+static inline struct br2_branch_record record_at(const uint8_t *records, size_t index)
+{
+    const uint8_t *at = records + index * sizeof(struct br2_branch_record);
+    return (struct br2_branch_record){load(at), load(at + 8), load(at + 16)};
+}
+
+static inline bool is_wrong_path(uint64_t flags)
+{
+    return br2_record_spec(flags) == BR2_SPEC_WRONG_PATH;
+}
+
+static inline bool is_empty(const struct br2_branch_record *record)
+{
+    return (record->from | record->to) == 0;
+}
+
+/* The trace that is not where its hash says: further on, or new. There is room for it. */
+static struct br2_live_trace *find_or_add(const struct visit *visit,
+                                          const struct br2_live_trace *wanted)
+{
+    struct br2_live_traces *table = visit->table;
+    uint64_t where = mix_where(visit->key, wanted->where);
+    uint64_t hash = mix(visit->key, wanted->from, wanted->to, wanted->next, where);
+    uint32_t *slot = find(table, wanted, hash);
+    if (*slot == 0) {
+        *slot = (uint32_t)table->used;
+        table->traces[table->used++] = *wanted;
+    }
+    return &table->traces[*slot];
+}
+
+/* Sends for what counting these records will touch. Worth it when that is far away. */
+static void prefetch(const struct visit *visit, const uint8_t *records, size_t count, uint64_t next)
+{
+    const struct br2_live_traces *table = visit->table;
+    const struct br2_hash_key key = *visit->key;
+    unsigned shift = 64 - table->bits;
+    for (size_t i = 0; i < count; i++) {
+        struct br2_branch_record record = record_at(records, i);
+        uint64_t hash = mix(&key, record.from, record.to, next, visit->where_hash);
+        __builtin_prefetch(&table->traces[table->slots[hash >> shift]], 1);
+        next = record.from;
+    }
+}
+
+/* Counts records, newest first, up to one that is not to be counted; returns how many. `next` is
+ * the source of the one newer than the first. There is room for them. The hot loop: everything it
+ * needs from memory is in locals. */
+static size_t count_kept(const struct visit *visit, const uint8_t *records, size_t count,
+                         uint64_t next)
+{
+    struct br2_live_traces *table = visit->table;
+    struct br2_live_trace *traces = table->traces;
+    const uint32_t *slots = table->slots;
+    const struct br2_hash_key key = *visit->key;
+    const uint64_t where = visit->where;
+    const uint64_t where_hash = visit->where_hash;
+    const br2_time time = visit->time;
+    unsigned shift = 64 - table->bits;
+    uint64_t predictions = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        struct br2_branch_record record = record_at(records, i);
+        if (is_empty(&record) || is_wrong_path(record.flags)) {
+            break;
+        }
+        uint64_t hash = mix(&key, record.from, record.to, next, where_hash);
+        struct br2_live_trace *trace = &traces[slots[hash >> shift]];
+        bool found = ((trace->from ^ record.from) | (trace->to ^ record.to) | (trace->next ^ next) |
+                      (trace->where ^ where)) == 0;
+        if (__builtin_expect(!found, 0)) {
+            trace = find_or_add(visit, &(struct br2_live_trace){.from = record.from,
+                                                                .to = record.to,
+                                                                .next = next,
+                                                                .first_seen = time,
+                                                                .where = where});
+        }
+        trace->counts += 1 + MISPREDICTED(record.flags & BR2_RECORD_MISPREDICTED);
+        if (time < trace->first_seen) {
+            trace->first_seen = time;
+        }
+        predictions += (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+        next = record.from;
+    }
+    visit->stats->predictions += predictions;
+    table->updates += i;
+    return i;
+}
+
+/* Counts the two newest records, which are the same. */
+static void count_repeated(const struct visit *visit, const uint8_t *records)
+{
+    struct br2_branch_record newest = record_at(records, 0);
+    struct br2_branch_record second = record_at(records, 1);
+    const uint64_t says = BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED;
+    struct br2_live_trace wanted = {
+        .from = newest.from,
+        .to = newest.to,
+        .first_seen = visit->time,
+        .where = visit->where | BR2_REPEATED,
+    };
+    struct br2_live_trace *trace = find_or_add(visit, &wanted);
+    trace->counts += 1 + MISPREDICTED((newest.flags & BR2_RECORD_MISPREDICTED) +
+                                      (second.flags & BR2_RECORD_MISPREDICTED));
+    trace->first_seen = visit->time < trace->first_seen ? visit->time : trace->first_seen;
+    visit->stats->repeated++;
+    visit->stats->predictions += (newest.flags & says) != 0;
+    visit->stats->predictions += (second.flags & says) != 0;
+    visit->table->updates++;
+}
+
+/* Whether the two newest records are the same whole branch. */
+static bool newest_repeats(const struct br2_sample *sample)
+{
+    if (sample->count < 2 || memcmp(sample->records, sample->records + 24, 16) != 0) {
+        return false;
+    }
+    struct br2_branch_record newest = record_at(sample->records, 0);
+    struct br2_branch_record second = record_at(sample->records, 1);
+    return newest.from != 0 && newest.to != 0 && !is_wrong_path(newest.flags) &&
+           !is_wrong_path(second.flags);
+}
+
+/* Counts a history but for its records on a wrong path, and all from an empty one on. */
+static void count_history(const struct visit *visit, const struct br2_sample *sample)
+{
+    size_t at = 0;
+    uint64_t next = 0;
+    if (newest_repeats(sample)) {
+        count_repeated(visit, sample->records);
+        at = 2;
+        next = record_at(sample->records, 1).from;
+    }
+    while (at < sample->count) {
+        const uint8_t *records = sample->records + at * 24;
+        size_t counted = count_kept(visit, records, sample->count - at, next);
+        next = counted != 0 ? record_at(records, counted - 1).from : next;
+        at += counted;
+        if (at == sample->count) {
+            return;
+        }
+        struct br2_branch_record record = record_at(sample->records, at++);
+        if (is_empty(&record)) {
+            visit->stats->empty++;
+            visit->stats->stale += sample->count - at;
+            return;
+        }
+        visit->stats->wrong_path++;
+    }
+}
+
+/* The cycles of a record are those since the previous one: they time the run between the two. */
+static void count_timings(const struct visit *visit, const struct br2_sample *sample)
+{
+    struct br2_branch_record newer = {0};
+    for (size_t i = 0; i < sample->count; i++) {
+        struct br2_branch_record record = record_at(sample->records, i);
+        if (is_wrong_path(record.flags)) {
+            continue;
+        }
+        if (is_empty(&record)) {
+            break;
+        }
+        unsigned cycles = br2_record_cycles(newer.flags);
+        uint32_t run = run_between(record.to, newer.from);
+        if (cycles != 0 && run != BR2_RUN_NONE && run != BR2_RUN_IMPOSSIBLE) {
+            struct br2_live_trace wanted = {
+                .from = cycles,
+                .to = record.to,
+                .next = newer.from,
+                .first_seen = visit->time,
+                .where = visit->where,
+            };
+            visit->stats->cycles_known++;
+            find_or_add(visit, &wanted)->counts++;
+            visit->table->updates++;
+        }
+        newer = record;
+    }
+}
+
+bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sample,
+                      uint32_t space)
+{
+    struct br2_count_stats *stats = &counting->stats;
+    const struct br2_hash_key *key = br2_hash_key();
+    struct visit visit = {
+        .table = counting->traces,
+        .stats = stats,
+        .key = key,
+        .where_hash = mix_where(key, space),
+        .time = sample->time,
+        .where = space,
+    };
+    if (!reserve(counting->traces, sample->count) ||
+        (counting->timings != NULL && !reserve(counting->timings, sample->count))) {
+        return false;
+    }
+    if (stats->samples++ == 0 || sample->time < stats->first_time) {
+        stats->first_time = sample->time;
+    }
+    stats->records += sample->count;
+    stats->depth = sample->count > stats->depth ? sample->count : stats->depth;
+    if (counting->traces->used > FAR) {
+        prefetch(&visit, sample->records, sample->count, 0);
+    }
+    count_history(&visit, sample);
+    if (counting->timings != NULL) {
+        visit.table = counting->timings;
+        count_timings(&visit, sample);
+    }
+    return true;
+}
