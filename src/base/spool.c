@@ -42,7 +42,9 @@ static int open_in(const char *folder)
 
 static int fail_write(int errnum, struct br2pgo_error *err)
 {
-    br2_fail(err, BR2PGO_IO, "cannot keep what is read from a stream: %s", strerror(errnum));
+    char reason[128];
+    br2_fail(err, BR2PGO_IO, "cannot keep what is read from a stream: %s",
+             strerror_r(errnum, reason, sizeof reason));
     br2_hint(err, "it is read twice and kept on the disk meanwhile: set TMPDIR to a folder with "
                   "room for it, or give a file that is neither piped nor compressed");
     return BR2PGO_IO;
@@ -50,7 +52,7 @@ static int fail_write(int errnum, struct br2pgo_error *err)
 
 static int open_file(struct br2_spool *spool, struct br2pgo_error *err)
 {
-    const char *const folders[] = {spool->folder, getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    const char *const folders[] = {spool->folder, secure_getenv("TMPDIR"), "/var/tmp", "/tmp"};
     int errnum = ENOENT;
     for (size_t i = 0; spool->fd < 0 && i < sizeof folders / sizeof *folders; i++) {
         if (folders[i] != NULL && folders[i][0] != '\0') {

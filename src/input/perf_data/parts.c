@@ -10,13 +10,6 @@
 /* One for each processor of the largest machines Linux runs on; every one is mapped. */
 #define PARTS_MAX 16384
 
-/* Numbers of the files data.N in a directory. */
-struct numbers {
-    unsigned *items;
-    size_t count;
-    size_t capacity;
-};
-
 static bool number_of(const char *name, unsigned *ret)
 {
     char *end;
@@ -28,37 +21,19 @@ static bool number_of(const char *name, unsigned *ret)
     return *end == '\0' && number < PARTS_MAX;
 }
 
-static int compare(const void *left, const void *right)
+static int is_part(const struct dirent *entry)
 {
-    const unsigned *a = left;
-    const unsigned *b = right;
-    return *a < *b ? -1 : *a > *b;
+    unsigned number;
+    return number_of(entry->d_name, &number);
 }
 
-static int list_folder(const char *folder, struct numbers *ret, struct br2pgo_error *err)
+static int compare(const struct dirent **left, const struct dirent **right)
 {
-    DIR *dir = opendir(folder);
-    if (!dir) {
-        return br2_fail_io(err, "read", folder, errno);
-    }
-    int rc = 0;
-    const struct dirent *entry;
-    while (!rc && (entry = readdir(dir)) != NULL) {
-        unsigned number;
-        if (!number_of(entry->d_name, &number)) {
-            continue;
-        }
-        if (!br2_grow(&ret->items, &ret->capacity, ret->count, sizeof *ret->items)) {
-            rc = br2_fail_memory(err);
-        } else {
-            ret->items[ret->count++] = number;
-        }
-    }
-    closedir(dir);
-    if (ret->count > 1) {
-        qsort(ret->items, ret->count, sizeof *ret->items, compare);
-    }
-    return rc;
+    unsigned a = 0;
+    unsigned b = 0;
+    number_of((*left)->d_name, &a);
+    number_of((*right)->d_name, &b);
+    return a < b ? -1 : a > b;
 }
 
 static int open_part(struct br2_perf *perf, const char *folder, unsigned number,
@@ -89,17 +64,24 @@ static int open_part(struct br2_perf *perf, const char *folder, unsigned number,
 
 static int open_all(struct br2_perf *perf, const char *folder, struct br2pgo_error *err)
 {
-    struct numbers numbers = {0};
-    int rc = list_folder(folder, &numbers, err);
-    for (size_t i = 0; !rc && i < numbers.count; i++) {
-        if (i > 0) {
-            perf->input->info.parts_missing += numbers.items[i] - numbers.items[i - 1] - 1;
-        } else {
-            perf->input->info.parts_missing += numbers.items[0];
-        }
-        rc = open_part(perf, folder, numbers.items[i], err);
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_part, compare);
+    if (count < 0) {
+        return errno == ENOMEM ? br2_fail_memory(err) : br2_fail_io(err, "read", folder, errno);
     }
-    br2_free(numbers.items);
+    int rc = 0;
+    unsigned next = 0; /* number of the next part, if none is missing */
+    for (int i = 0; i < count; i++) {
+        unsigned number = 0;
+        number_of(entries[i]->d_name, &number);
+        if (number >= next) { /* data.01 is data.1 once more */
+            perf->input->info.parts_missing += number - next;
+            next = number + 1;
+            rc = rc ? rc : open_part(perf, folder, number, err);
+        }
+        free(entries[i]); /* scandir's own memory */
+    }
+    free(entries);
     return rc;
 }
 
