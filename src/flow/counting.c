@@ -100,7 +100,7 @@ bool br2_live_traces_full(const struct br2_live_traces *table)
     return table->used > TRACES_MAX || table->updates >= UPDATES_MAX;
 }
 
-static uint32_t run_between(uint64_t to, uint64_t next)
+uint32_t br2_run_between(uint64_t to, uint64_t next)
 {
     /* A record with one side missing or in the other half of the address space is a barrier. */
     if (to == 0 || next == 0 || (to ^ next) >> 63 != 0) {
@@ -117,7 +117,7 @@ struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t
         .from = trace->from,
         .to = trace->to,
         .run = (trace->where & BR2_REPEATED) != 0 ? BR2_RUN_REPEATED
-                                                  : run_between(trace->to, trace->next),
+                                                  : br2_run_between(trace->to, trace->next),
         .space = (uint32_t)trace->where,
         .count = (uint32_t)trace->counts,
         .mispredicted = trace->counts >> 32,
@@ -323,7 +323,7 @@ static void count_timings(const struct visit *visit, const struct br2_sample *sa
             break;
         }
         unsigned cycles = br2_record_cycles(newer.flags);
-        uint32_t run = run_between(record.to, newer.from);
+        uint32_t run = br2_run_between(record.to, newer.from);
         if (cycles != 0 && run != BR2_RUN_NONE && run != BR2_RUN_IMPOSSIBLE) {
             struct br2_live_trace wanted = {
                 .from = cycles,

@@ -55,7 +55,11 @@ struct br2_count_stats {
     uint64_t repeated;     /* newest record equal to the one before, still to be judged */
     uint64_t predictions;  /* records that say predicted or mispredicted */
     uint64_t cycles_known; /* records with a cycle count */
+    uint64_t lone_runs;    /* straight runs that a recorder counted without their branch */
 };
+
+/* The `run` of a trace whose branch goes to `to`, up to an instruction at `end` (0: none known). */
+uint32_t br2_run_between(uint64_t to, uint64_t end);
 
 /* How samples are counted. */
 struct br2_counting {

@@ -211,6 +211,13 @@ static uint64_t records_of(struct br2_flow_graph *graph, const struct br2_trace 
     return trace->count;
 }
 
+static int add_run(struct br2_flow_builder *builder, const struct br2_flow_run *run,
+                   const struct br2_insn *passes, struct br2pgo_error *err)
+{
+    return passes != NULL ? br2_flow_doubt(builder, run, passes, err)
+                          : br2_flow_add_run(builder, run, err);
+}
+
 static int add_judged_run(struct br2_flow_builder *builder, const struct br2_judged_branch *branch,
                           const struct br2_judged_run *judged, uint64_t count,
                           struct br2pgo_error *err)
@@ -225,8 +232,24 @@ static int add_judged_run(struct br2_flow_builder *builder, const struct br2_jud
     bool inside = branch->source.function == target.function && branch->kind != BR2_EDGE_RETURN;
     run.resumed = sound && !inside ? count : 0;
     see_function(builder, target.function);
-    return judged->passes != NULL ? br2_flow_doubt(builder, &run, judged->passes, err)
-                                  : br2_flow_add_run(builder, &run, err);
+    return add_run(builder, &run, judged->passes, err);
+}
+
+/* A run of which only the recorder knows what it followed. */
+static int take_lone_run(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                         struct br2_image_pair pair, struct br2pgo_error *err)
+{
+    struct br2_judged_branch branch = {.verdict = BR2_BRANCH_KEPT};
+    struct br2_judged_run judged;
+    bool in = br2_flow_in_image(builder, pair.to);
+    int rc = judge_trace_run(builder, trace, &branch, in, &judged, err);
+    builder->graph->run_verdicts[judged.verdict] += trace->count;
+    if (rc != 0 || judged.verdict != BR2_RUN_KEPT) {
+        return rc;
+    }
+    struct br2_flow_run run = {.start = judged.start, .end = judged.end, .count = trace->count};
+    run.resumed = pair.from == BR2_DSO_RUN_RESUMED ? trace->count : 0;
+    return add_run(builder, &run, judged.passes, err);
 }
 
 static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *trace,
@@ -234,6 +257,9 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
 {
     struct br2_flow_graph *graph = builder->graph;
     struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
+    if (pair.from == BR2_DSO_RUN_ONLY || pair.from == BR2_DSO_RUN_RESUMED) {
+        return take_lone_run(builder, trace, pair, err);
+    }
     struct br2_judged_branch branch;
     builder->trace = trace;
     int rc = br2_judge_branch(builder, trace, &branch, err);

@@ -111,12 +111,21 @@ struct br2_flow_graph {
     uint64_t run_verdicts[BR2_RUN_VERDICTS];
 };
 
+/* What the addresses of folded traces are: of a recording of processes, file offsets. */
+enum br2_address_base {
+    BR2_BASE_FILE_OFFSET,
+    BR2_BASE_LINK,         /* link-time addresses */
+    BR2_BASE_CODE_SEGMENT, /* distances from the page where the first executable segment starts */
+    BR2_ADDRESS_BASES,
+};
+
 /* One recording's part of the evidence. */
 struct br2_flow_source {
     const struct br2_folded *folded;
     const struct br2_dsos *dsos;
     const bool *is_image; /* per image number of `dsos`: whether it is the graph's image */
     br2_time first_time;  /* of its samples */
+    enum br2_address_base base;
 };
 
 /*

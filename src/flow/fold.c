@@ -54,8 +54,13 @@ struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t 
 bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
                     const struct br2_trace *trace)
 {
-    struct place_in_file from = locate(spaces, trace->space, trace->from);
-    struct place_in_file to = locate(spaces, trace->space, trace->to);
+    uint32_t view = trace->space & ~(BR2_SPACE_RUN_ONLY | BR2_SPACE_RESUMED);
+    struct place_in_file from = locate(spaces, view, trace->from);
+    struct place_in_file to = locate(spaces, view, trace->to);
+    if ((trace->space & BR2_SPACE_RUN_ONLY) != 0) {
+        bool resumed = (trace->space & BR2_SPACE_RESUMED) != 0;
+        from.dso = resumed ? BR2_DSO_RUN_RESUMED : BR2_DSO_RUN_ONLY;
+    }
     struct br2_trace folded_trace = *trace;
     folded_trace.from = from.offset;
     folded_trace.to = to.offset;

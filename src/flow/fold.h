@@ -18,6 +18,10 @@
 #define BR2_DSO_UNMAPPED BR2_NO_DSO
 #define BR2_DSO_KERNEL   (BR2_NO_DSO - 1) /* a kernel address the recording has no mapping for */
 #define BR2_DSO_MISSING  (BR2_NO_DSO - 2) /* the record has no address there */
+/* In place of where a branch came from: only the run behind it was recorded; and that began behind
+ * a return, or a branch from elsewhere. */
+#define BR2_DSO_RUN_ONLY    (BR2_NO_DSO - 3)
+#define BR2_DSO_RUN_RESUMED (BR2_NO_DSO - 4)
 
 struct br2_image_pair {
     uint32_t from; /* image numbers */

@@ -2,6 +2,8 @@
 /* Is this record possible? Each distinct trace is held against the code once. */
 #include "flow/flow_private.h"
 
+#define PAGE_MASK UINT64_C(0xfff)
+
 const char *const br2_branch_verdict_names[BR2_BRANCH_VERDICTS] = {
     [BR2_BRANCH_KEPT] = "kept",
     [BR2_BRANCH_ENTERS] = "kept, enters from outside",
@@ -41,6 +43,24 @@ bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uin
         }
     }
     return false;
+}
+
+/* The link-time address of what a folded trace says. */
+static bool get_address(const struct br2_flow_builder *builder, uint64_t folded, uint64_t *ret)
+{
+    const struct br2_segment *segments;
+    switch (builder->source->base) {
+    case BR2_BASE_LINK:
+        *ret = folded;
+        return true;
+    case BR2_BASE_CODE_SEGMENT:
+        return br2_image_segments(builder->image, &segments) != 0 &&
+               !__builtin_add_overflow(segments[0].address & ~PAGE_MASK, folded, ret);
+    case BR2_BASE_FILE_OFFSET:
+    case BR2_ADDRESS_BASES:
+        break;
+    }
+    return br2_file_offset_address(builder->image, folded, ret);
 }
 
 static bool is_kernel(const struct br2_flow_builder *builder, uint32_t dso)
@@ -114,7 +134,7 @@ static int judge_source(struct br2_flow_builder *builder, uint64_t offset,
                         struct br2_judged_branch *branch, struct br2pgo_error *err)
 {
     uint64_t address;
-    if (!br2_file_offset_address(builder->image, offset, &address)) {
+    if (!get_address(builder, offset, &address)) {
         branch->verdict = BR2_BRANCH_NO_CODE;
         return 0;
     }
@@ -149,7 +169,7 @@ static int judge_target(struct br2_flow_builder *builder, uint64_t offset,
                         struct br2_judged_branch *branch, struct br2pgo_error *err)
 {
     uint64_t address;
-    if (!br2_file_offset_address(builder->image, offset, &address)) {
+    if (!get_address(builder, offset, &address)) {
         branch->verdict = BR2_BRANCH_INTO_INSN;
         return 0;
     }
@@ -268,8 +288,8 @@ int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint6
 {
     uint64_t start, end;
     *ret = (struct br2_judged_run){.verdict = BR2_RUN_NO_CODE};
-    if (!br2_file_offset_address(builder->image, start_offset, &start) ||
-        !br2_file_offset_address(builder->image, start_offset + length, &end)) {
+    if (!get_address(builder, start_offset, &start) ||
+        !get_address(builder, start_offset + length, &end)) {
         return 0;
     }
     struct br2_spot first, last;

@@ -61,7 +61,9 @@ struct br2_task_event {
     uint64_t inode;
     uint64_t inode_generation;
     struct br2_build_id build_id; /* MMAP2 with inline build-id */
-    const char *name;             /* MMAP: path; COMM: command name; valid during the call */
+    /* MMAP: path, "" where the recording does not name the one image that it is of; COMM: command
+     * name. Valid during the call. */
+    const char *name;
 };
 
 struct br2_sample {
@@ -75,6 +77,7 @@ struct br2_sample {
      * necessarily aligned; valid during the call. */
     const uint8_t *records;
     size_t count;
+    uint64_t repeats; /* so many more samples are the same: the recorder counted them */
 };
 static inline void br2_sample_record(const struct br2_sample *sample, size_t index,
                                      struct br2_branch_record *ret)
@@ -82,11 +85,28 @@ static inline void br2_sample_record(const struct br2_sample *sample, size_t ind
     __builtin_memcpy(ret, sample->records + index * 24, 24);
 }
 
+/* What a recorder that counts says was seen `count` times: a branch, a straight run, or both. */
+struct br2_counted {
+    br2_time time;
+    int32_t pid;
+    bool has_branch; /* `from`, `to`, `mispredicted` */
+    bool has_run;    /* from `to` up to the instruction at `end` */
+    bool resumed;    /* of a run alone: it began behind a return, or a branch from elsewhere */
+    bool predicted;  /* the recorder tells mispredicted branches apart */
+    uint64_t from;
+    uint64_t to;
+    uint64_t end;
+    uint64_t count; /* not 0 */
+    uint64_t mispredicted;
+};
+
 /* Receives what an input reads. A non-zero return stops the reading and is passed on. */
 typedef int (*br2_task_sink)(void *user, const struct br2_task_event *event,
                              struct br2pgo_error *err);
 typedef int (*br2_sample_sink)(void *user, const struct br2_sample *sample,
                                struct br2pgo_error *err);
+typedef int (*br2_counted_sink)(void *user, const struct br2_counted *counted,
+                                struct br2pgo_error *err);
 
 /* One event (perf_event_attr) of the recording. */
 struct br2_event_info {
@@ -112,6 +132,14 @@ struct br2_recorded_image {
     bool kernel;
 };
 
+/* What the addresses of a recording are. */
+enum br2_addressing {
+    BR2_ADDRESSES_RUNTIME, /* of processes: mappings tell where in a file they are */
+    /* Of one file or several: what its mappings lead to are no file offsets, or they may be: of
+     * which kind they are the recording does not say. */
+    BR2_ADDRESSES_OF_FILE,
+};
+
 enum br2_truncation {
     BR2_WHOLE,
     BR2_UNCLOSED,  /* the recorder died: data size 0 in the header */
@@ -130,6 +158,9 @@ struct br2_recording_info {
     struct br2_recorded_image *images; /* from the build-id table */
     size_t image_count;
     bool has_time;
+    bool no_pids; /* samples do not say of which process they are: all have pid 0 */
+    enum br2_addressing addressing; /* known after the first pass */
+    bool counted;                   /* its second pass gives what was counted, and no samples */
     /* Known after the first pass: */
     uint64_t records;         /* all records of the data section */
     uint64_t samples;         /* of all events */
@@ -165,6 +196,9 @@ struct br2_input_format {
                       struct br2pgo_error *err);
     int (*read_samples)(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                         void *user, struct br2pgo_error *err);
+    /* In place of samples, for kinds that are `counted`; else NULL. */
+    int (*read_counted)(struct br2_input *input, br2_counted_sink sink, void *user,
+                        struct br2pgo_error *err);
     void (*close)(struct br2_input *input);
 };
 
@@ -191,6 +225,11 @@ int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user
  * numbers `wanted` (one for each event) says. Needs the first pass. */
 int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                            void *user, struct br2pgo_error *err);
+
+/* Second pass of a recording that is `counted`: everything it counted, in file order. Needs the
+ * first pass. */
+int br2_input_read_counted(struct br2_input *input, br2_counted_sink sink, void *user,
+                           struct br2pgo_error *err);
 
 /* Has both passes call `tick` (NULL: nothing) at their beginning and every few thousand records; a
  * non-zero return ends the pass and is passed on. */

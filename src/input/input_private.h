@@ -23,6 +23,8 @@ struct br2_input {
 };
 
 extern const struct br2_input_format br2_perf_data_format;
+extern const struct br2_input_format br2_ranges_format;
+extern const struct br2_input_format br2_bolt_preagg_input_format;
 
 /*
  * Fills `err` for a file that no format recognised: says what it seems to be and what to do.

@@ -11,6 +11,8 @@
 
 static const struct br2_input_format *const formats[] = {
     &br2_perf_data_format,
+    &br2_ranges_format,
+    &br2_bolt_preagg_input_format,
 };
 
 static const struct br2_input_format *recognise(const uint8_t *bytes, size_t size)
@@ -189,6 +191,13 @@ int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_samp
 {
     int rc = begin_pass(input, err);
     return rc ? rc : input->format->read_samples(input, wanted, sink, user, err);
+}
+
+int br2_input_read_counted(struct br2_input *input, br2_counted_sink sink, void *user,
+                           struct br2pgo_error *err)
+{
+    int rc = begin_pass(input, err);
+    return rc ? rc : input->format->read_counted(input, sink, user, err);
 }
 
 void br2_input_progress(const struct br2_input *input, uint64_t *ret_done, uint64_t *ret_total)

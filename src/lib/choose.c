@@ -157,10 +157,30 @@ int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *pa
     return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
 }
 
+/* Whether a recording does not say which file it is of. */
+static bool has_unnamed(const struct br2pgo_conversion *conversion)
+{
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        const struct br2_dsos *dsos = br2_spaces_dsos(conversion->recordings[i].spaces);
+        for (size_t k = 0; k < dsos->count; k++) {
+            if (dsos->items[k].path[0] == '\0') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Sets the image's path to that of the clearly busiest executable. */
 static int choose_path(struct br2pgo_conversion *conversion, const struct candidates *candidates,
                        struct br2pgo_error *err)
 {
+    if (candidates->count == 0 && has_unnamed(conversion)) {
+        br2_fail(err, BR2PGO_AMBIGUOUS, "'%s' does not say which program it is of",
+                 conversion->recordings[0].path);
+        br2_hint(err, "name it with --binary FILE");
+        return BR2PGO_AMBIGUOUS;
+    }
     if (candidates->count == 0) {
         br2_fail(err, BR2PGO_USELESS, "no branch record lies in a file that the recording knows");
         br2_hint(err, "see what it holds: br2pgo inspect '%s'", conversion->recordings[0].path);
@@ -181,6 +201,7 @@ static int choose_path(struct br2pgo_conversion *conversion, const struct candid
 enum match {
     MATCH_NO,
     MATCH_OTHER_BUILD, /* same path or name, another build-id */
+    MATCH_UNNAMED,     /* the recording does not say which file it is of */
     MATCH_NAME,        /* same base name, and its mappings fit the file's segments */
     MATCH_PATH,
     MATCH_INODE,
@@ -265,6 +286,9 @@ static enum match match_dso(const struct br2pgo_conversion *conversion,
 {
     const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
     const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
+    if (dso->path[0] == '\0') {
+        return MATCH_UNNAMED;
+    }
     bool path = same_path(conversion, dso, file);
     bool name = same_name(conversion->image_path, dso->path) ||
                 (file->stands_for != NULL && strcmp(file->stands_for, dso->path) == 0);
@@ -366,13 +390,16 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
     return BR2PGO_USELESS;
 }
 
-/* Records that were counted: not those of a wrong path, empty or older than an empty one. */
+/* Records that were counted: not those of a wrong path, empty or older than an empty one. Of a
+ * recording of straight runs alone, those. */
 static uint64_t all_records(const struct br2pgo_conversion *conversion)
 {
     uint64_t records = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_count_stats *stats = &conversion->recordings[i].stats;
-        records += stats->records - stats->wrong_path - stats->empty - stats->stale;
+        records += stats->records != 0
+                       ? stats->records - stats->wrong_path - stats->empty - stats->stale
+                       : stats->lone_runs;
     }
     return records;
 }

@@ -22,7 +22,9 @@ struct br2_recording {
     struct br2_count_stats stats;
     uint64_t event_samples; /* of the events in use */
     uint64_t malformed_samples;
-    uint64_t *sources; /* per image number: branch records with their source in it */
+    enum br2_address_base base; /* what folded addresses are */
+    uint64_t *sources; /* per image number: branch records with their source in it; of a recording
+                          without any, straight runs */
     bool *is_image;    /* per image number: whether it is the image in use */
 };
 
@@ -104,6 +106,13 @@ int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *pa
 
 /* choose.c: the images of all recordings as `parts`, busiest first. */
 int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* run.c: whether a recording has anything of the image in use. */
+bool br2_recording_contributes(const struct br2_recording *recording);
+
+/* addressing.c: finds out what the addresses of recordings are that do not say it, by holding them
+ * against the image's code. */
+int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 
 /* run.c: the steps behind reading, for one image: opened, checked, its products made ... */
 int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);

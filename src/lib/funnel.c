@@ -32,6 +32,17 @@ static void add_loss(struct br2pgo_conversion *conversion, const char *stage, co
     }
 }
 
+/* Whether no recording has samples: all give what somebody else has counted. */
+static bool only_counted(const struct br2pgo_conversion *conversion)
+{
+    bool counted = conversion->recording_count != 0;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        const struct br2_recording *recording = &conversion->recordings[i];
+        counted = counted && recording->input != NULL && br2_input_info(recording->input)->counted;
+    }
+    return counted;
+}
+
 static void add_samples(struct br2pgo_conversion *conversion)
 {
     uint64_t in = 0;
@@ -49,6 +60,9 @@ static void add_samples(struct br2pgo_conversion *conversion)
             malformed += recording->malformed_samples;
             kept += recording->stats.samples;
         }
+    }
+    if (in == 0 && only_counted(conversion)) {
+        return;
     }
     add_row(conversion, STAGE_SAMPLES, "in", in, in);
     add_loss(conversion, STAGE_SAMPLES, "of no known event", unknown, in);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/counted.h"
 #include "lib/conversion.h"
 
 /* PERF_SAMPLE_BRANCH_* of linux/perf_event.h */
@@ -46,6 +47,10 @@ static int refuse_without_branches(const struct br2_recording *recording,
                  recording->path);
         return BR2PGO_USELESS;
     }
+    if (info->counted) {
+        return refuse(recording, err, "no branch and no straight run is counted in it",
+                      "plain samples say nothing of branches: record with perf record -b");
+    }
     return refuse(recording, err, "no branch records",
                   "record with branch records: perf record -b, or -j any,u (needs Intel LBR, AMD "
                   "Zen 3 or later, or Arm BRBE; most virtual machines have none)");
@@ -88,7 +93,11 @@ static int refuse_event(const struct br2pgo_conversion *conversion,
     br2_buf_u8(&names, '\0');
     br2_fail(err, BR2PGO_INVALID, "'%s' has no event '%s'", recording->path,
              conversion->options.event);
-    br2_hint(err, "its events are %s", names.failed ? "many" : (const char *)names.bytes);
+    if (info->event_count != 0) {
+        br2_hint(err, "its events are %s", names.failed ? "many" : (const char *)names.bytes);
+    } else {
+        br2_hint(err, "it does not say of which event it is: leave --event out");
+    }
     br2_buf_done(&names);
     return BR2PGO_INVALID;
 }
@@ -111,6 +120,7 @@ static int watch(void *user, struct br2pgo_error *err)
 struct sample_user {
     struct br2_recording *recording;
     struct br2_counting counting;
+    struct br2_counted_into counted;
 };
 
 static int take_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
@@ -118,7 +128,9 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
     struct sample_user *reading = user;
     struct br2_recording *recording = reading->recording;
     uint32_t view = br2_spaces_view(recording->spaces, sample->pid, sample->time);
-    if (!br2_count_sample(&reading->counting, sample, view)) {
+    bool ok = sample->repeats == 0 ? br2_count_sample(&reading->counting, sample, view)
+                                   : br2_count_repeats(&reading->counted, sample, view);
+    if (!ok) {
         return br2_fail_memory(err);
     }
     if (br2_live_traces_full(&recording->live)) {
@@ -127,7 +139,15 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
     return 0;
 }
 
-/* Adds up, per image, the branch records that start in it. */
+static int take_counted(void *user, const struct br2_counted *counted, struct br2pgo_error *err)
+{
+    struct sample_user *reading = user;
+    struct br2_recording *recording = reading->recording;
+    uint32_t view = br2_spaces_view(recording->spaces, counted->pid, counted->time);
+    return br2_count_counted(&reading->counted, counted, view) ? 0 : br2_fail_memory(err);
+}
+
+/* Adds up, per image, the branch records that start in it; where there are none, straight runs. */
 static int count_sources(struct br2_recording *recording, struct br2pgo_error *err)
 {
     size_t count = br2_spaces_dsos(recording->spaces)->count;
@@ -139,7 +159,8 @@ static int count_sources(struct br2_recording *recording, struct br2pgo_error *e
     const struct br2_trace_table *table = &recording->folded.traces;
     for (size_t i = 0; i < table->slot_count; i++) {
         if (table->slots[i].count != 0) {
-            uint32_t dso = br2_folded_pair(&recording->folded, table->slots[i].space).from;
+            struct br2_image_pair pair = br2_folded_pair(&recording->folded, table->slots[i].space);
+            uint32_t dso = recording->stats.records != 0 ? pair.from : pair.to;
             if (dso < count) {
                 /* A repeated newest record stands for two. */
                 uint64_t each = table->slots[i].run == BR2_RUN_REPEATED ? 2 : 1;
@@ -164,10 +185,18 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
     }
     struct sample_user reading = {.recording = recording};
     reading.counting.traces = &recording->live;
+    reading.counted = (struct br2_counted_into){
+        .folded = &recording->folded,
+        .spaces = recording->spaces,
+        .stats = &reading.counting.stats,
+    };
     struct watching watching = {conversion, recording->input, "reading"};
     br2_input_set_tick(recording->input, watch, &watching);
-    int rc = br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
+    int rc = info->counted
+                 ? br2_input_read_counted(recording->input, take_counted, &reading, err)
+                 : br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
     br2_input_set_tick(recording->input, NULL, NULL);
+    br2_live_traces_done(&reading.counted.scratch);
     br2_free(wanted);
     recording->stats = reading.counting.stats;
     return rc != 0 ? rc : br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
@@ -202,6 +231,9 @@ static int check_events(const struct br2pgo_conversion *conversion,
                         const struct br2_recording *recording, struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(recording->input);
+    if (info->counted && conversion->options.event == NULL) {
+        return 0;
+    }
     bool named = false;
     bool useful = false;
     for (size_t i = 0; i < info->event_count; i++) {
@@ -283,7 +315,7 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
         rc = br2_recording_count(conversion, recording, err);
         br2_note_malformed(conversion, recording);
     }
-    if (rc == 0 && recording->stats.records == 0) {
+    if (rc == 0 && recording->stats.records == 0 && recording->stats.lone_runs == 0) {
         rc = refuse_without_branches(recording, br2_input_info(recording->input), err);
     }
     return rc;

@@ -17,8 +17,7 @@
 /* So many functions without one discriminator between them were not built to have any. */
 #define TELLING_FUNCTIONS 20
 
-/* Whether a recording adds to the graph. */
-static bool contributes(const struct br2_recording *recording)
+bool br2_recording_contributes(const struct br2_recording *recording)
 {
     size_t count = br2_spaces_dsos(recording->spaces)->count;
     for (size_t i = 0; i < count; i++) {
@@ -37,7 +36,7 @@ static bool predictions_known(struct br2pgo_conversion *conversion)
     const struct br2_recording *without = NULL;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_recording *recording = &conversion->recordings[i];
-        if (contributes(recording)) {
+        if (recording->stats.records != 0 && br2_recording_contributes(recording)) {
             *(recording->stats.predictions != 0 ? &with : &without) = recording;
         }
     }
@@ -62,6 +61,7 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
             .dsos = br2_spaces_dsos(recording->spaces),
             .is_image = recording->is_image,
             .first_time = recording->stats.first_time,
+            .base = recording->base,
         };
     }
     int rc = br2_flow_graph_build(conversion->image, sources, conversion->recording_count,
@@ -71,6 +71,16 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
         conversion->graph->predictions_known = predictions_known(conversion);
     }
     return rc;
+}
+
+/* Whether no branch was recorded at all, only straight runs. */
+static bool only_runs(const struct br2pgo_conversion *conversion)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        records += conversion->recordings[i].stats.records;
+    }
+    return records == 0;
 }
 
 /* Does the code say the same as the records? */
@@ -83,6 +93,9 @@ static int check_graph(const struct br2pgo_conversion *conversion, struct br2pgo
     unsigned long long wrong = branches[BR2_BRANCH_NOT_A_BRANCH] +
                                branches[BR2_BRANCH_WRONG_TARGET] + branches[BR2_BRANCH_INTO_INSN];
     unsigned long long all = kept + unknown + wrong;
+    if (all == 0 && conversion->graph->run_count != 0 && only_runs(conversion)) {
+        return 0; /* settling what the addresses are has held the runs against the code */
+    }
     if (all == 0) {
         br2_fail(err, BR2PGO_USELESS, "no branch record starts in '%s' and stays out of the kernel",
                  path);
@@ -312,6 +325,9 @@ int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err
     }
     if (rc == 0) {
         rc = br2_progress(conversion, "checking records against the code", 0, 1, err);
+    }
+    if (rc == 0) {
+        rc = br2_settle_addressing(conversion, err);
     }
     if (rc == 0) {
         rc = build_graph(conversion, err);

@@ -86,6 +86,9 @@ uint64_t br2_inspect_unmapped(const struct br2_inspection *inspection)
 {
     const struct br2_count_stats *stats = inspection->stats;
     uint64_t counted = stats->records - stats->wrong_path - stats->empty - stats->stale;
+    if (stats->records == 0) {
+        return 0; /* what images have is straight runs */
+    }
     for (size_t i = 0; inspection->sources != NULL && i < inspection->dsos->count; i++) {
         counted -= inspection->sources[i];
     }
@@ -209,6 +212,26 @@ static void put_images(struct br2_buf *out, const struct br2_inspection *inspect
     br2_free(images);
 }
 
+static void put_branches(struct br2_buf *out, const struct br2_inspection *inspection)
+{
+    const struct br2_count_stats *stats = inspection->stats;
+    br2_buf_printf(out, "branches     %llu records", (unsigned long long)stats->records);
+    if (inspection->info->counted) {
+        br2_buf_printf(out, ", counted; %llu straight runs without their branch",
+                       (unsigned long long)stats->lone_runs);
+    } else {
+        br2_buf_printf(out, " in %llu samples", (unsigned long long)stats->samples);
+    }
+    if (stats->depth != 0) {
+        br2_buf_printf(out, ", at most %llu each", (unsigned long long)stats->depth);
+    }
+    if (stats->records != 0) {
+        br2_buf_printf(out, ", %.1f%% with a prediction",
+                       percent(stats->predictions, stats->records));
+    }
+    br2_buf_str(out, "\n");
+}
+
 void br2_inspect_text(const struct br2_inspection *inspection, struct br2_buf *out)
 {
     const struct br2_recording_info *info = inspection->info;
@@ -229,14 +252,7 @@ void br2_inspect_text(const struct br2_inspection *inspection, struct br2_buf *o
     for (size_t i = 0; i < info->event_count; i++) {
         put_event(out, &info->events[i]);
     }
-    br2_buf_printf(out, "branches     %llu records in %llu samples",
-                   (unsigned long long)stats->records, (unsigned long long)stats->samples);
-    if (stats->records != 0) {
-        br2_buf_printf(out, ", at most %llu each, %.1f%% with a prediction",
-                       (unsigned long long)stats->depth,
-                       percent(stats->predictions, stats->records));
-    }
-    br2_buf_str(out, "\n");
+    put_branches(out, inspection);
     put_losses(out, info);
     if (stats->records != 0) {
         put_images(out, inspection);

@@ -71,7 +71,7 @@ static int read_sample(const struct pass *pass, const struct br2_perf_record *re
                        uint64_t ordinal, struct br2pgo_error *err)
 {
     const struct br2_perf *perf = pass->perf;
-    struct br2_sample sample;
+    struct br2_sample sample = {.repeats = 0};
     if (!br2_perf_sample_attr(perf, record, &sample.event) || !pass->wanted[sample.event]) {
         return 0;
     }

@@ -398,8 +398,10 @@ static void test_two_sources(void **state)
     assert_int_equal(br2_fold(&a.folded, a.spaces, &a.counting, NULL), 0);
     assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
     struct br2_flow_source sources[] = {
-        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time},
-        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time},
+        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time,
+         BR2_BASE_FILE_OFFSET},
+        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time,
+         BR2_BASE_FILE_OFFSET},
     };
     assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
     assert_int_equal(graph->edge_count, 2);
@@ -621,8 +623,10 @@ static void test_first_seen(void **state)
     assert_int_equal(a.graph->functions[1].first_seen, 501); /* tail */
     assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
     struct br2_flow_source sources[] = {
-        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time},
-        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time},
+        {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time,
+         BR2_BASE_FILE_OFFSET},
+        {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time,
+         BR2_BASE_FILE_OFFSET},
     };
     struct br2_flow_graph *graph;
     assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
@@ -643,7 +647,8 @@ static void test_without_memory(void **state)
     fc_open(&fc, FC_PROGRAM, FC_TEXT);
     fc_sample(&fc, records, 3);
     assert_int_equal(br2_fold(&fc.folded, fc.spaces, &fc.counting, NULL), 0);
-    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image, 0};
+    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image, 0,
+                                     BR2_BASE_FILE_OFFSET};
     int rc = BR2PGO_NO_MEMORY;
     size_t nth = 0;
     while (rc == BR2PGO_NO_MEMORY && nth < 1000) {

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Texts of counts hold addresses of a file, and tools differ in what they write: link-time
+ * addresses, file offsets, or distances from where the code is loaded. One reading fits the code,
+ * the others lead to instructions that are no branches: the code decides.
+ */
+#include "base/mem.h"
+#include "lib/conversion.h"
+
+/* Share of the branches and runs that must be possible before a reading of the addresses is taken
+ * to be the right one. Wrong readings fit in less than 1 of 20. */
+#define FITTING_MIN 0.5
+
+/* How many of the recording's branches and runs fit the code when its addresses are read so. */
+static int count_fitting(const struct br2pgo_conversion *conversion,
+                         const struct br2_recording *recording, enum br2_address_base base,
+                         double *ret, struct br2pgo_error *err)
+{
+    struct br2_flow_source source = {
+        .folded = &recording->folded,
+        .dsos = br2_spaces_dsos(recording->spaces),
+        .is_image = recording->is_image,
+        .base = base,
+    };
+    struct br2_flow_graph *graph = NULL;
+    int rc = br2_flow_graph_build(conversion->image, &source, 1, &graph, err);
+    if (rc != 0) {
+        return rc;
+    }
+    double fitting =
+        (double)graph->branches[BR2_BRANCH_KEPT] + (double)graph->run_verdicts[BR2_RUN_KEPT];
+    double all = fitting;
+    for (size_t i = BR2_BRANCH_NO_CODE; i < BR2_BRANCH_VERDICTS; i++) {
+        all += (double)graph->branches[i];
+    }
+    for (size_t i = BR2_RUN_BAD_START; i < BR2_RUN_VERDICTS; i++) {
+        all += (double)graph->run_verdicts[i];
+    }
+    br2_flow_graph_free(graph);
+    *ret = all > 0 ? fitting / all : 0;
+    return 0;
+}
+
+static int refuse_addresses(const struct br2pgo_conversion *conversion,
+                            const struct br2_recording *recording, struct br2pgo_error *err)
+{
+    br2_fail(
+        err, BR2PGO_USELESS,
+        "the addresses in '%s' fit the code of '%s' neither as link-time addresses, nor as file "
+        "offsets, nor as distances from its first code segment",
+        recording->path, conversion->image_path);
+    if (br2_input_info(recording->input)->counted) {
+        br2_hint(err, "give the very file that was recorded with --binary");
+    } else {
+        br2_hint(err, "where the program was loaded is not in the text: print it with perf script "
+                      "--show-mmap-events --show-task-events; or it is another build: give the "
+                      "file that was recorded with --binary");
+    }
+    return BR2PGO_USELESS;
+}
+
+static const char *describe_base(enum br2_address_base base)
+{
+    switch (base) {
+    case BR2_BASE_FILE_OFFSET:
+        return "file offsets";
+    case BR2_BASE_CODE_SEGMENT:
+        return "distances from the first code segment";
+    case BR2_BASE_LINK:
+    case BR2_ADDRESS_BASES:
+        break;
+    }
+    return "link-time addresses";
+}
+
+static int settle(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                  struct br2pgo_error *err)
+{
+    static const enum br2_address_base order[] = {BR2_BASE_LINK, BR2_BASE_FILE_OFFSET,
+                                                  BR2_BASE_CODE_SEGMENT};
+    double best = 0;
+    recording->base = BR2_BASE_LINK;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        double fitting = 0;
+        int rc = count_fitting(conversion, recording, order[i], &fitting, err);
+        if (rc != 0) {
+            return rc;
+        }
+        if (fitting > best) {
+            best = fitting;
+            recording->base = order[i];
+        }
+    }
+    if (best < FITTING_MIN) {
+        return refuse_addresses(conversion, recording, err);
+    }
+    br2_note(conversion, BR2PGO_NOTE_DETAIL, "'%s': its addresses are %s of '%s'", recording->path,
+             describe_base(recording->base), conversion->image_path);
+    return 0;
+}
+
+int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
+        struct br2_recording *recording = &conversion->recordings[i];
+        const struct br2_recording_info *info = br2_input_info(recording->input);
+        if (info->addressing == BR2_ADDRESSES_OF_FILE && br2_recording_contributes(recording)) {
+            rc = settle(conversion, recording, err);
+        }
+    }
+    return rc;
+}
