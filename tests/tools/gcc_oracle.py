@@ -5,6 +5,7 @@ import csv
 import glob
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -35,6 +36,13 @@ def run(*command, cwd=None):
 def quietly(*command, cwd=None):
     said = run(*command, cwd=cwd)
     expect(said == "", f"{' '.join(command)} says: {said}")
+
+
+def find(name):
+    """A compiler of the folder $BR2PGO_GCC_DIR, or an installed one; None: neither."""
+    folder = os.environ.get("BR2PGO_GCC_DIR", "")
+    path = os.path.join(folder, "bin", name)
+    return path if folder and os.path.exists(path) else shutil.which(name)
 
 
 def record(program, recording):

@@ -146,11 +146,7 @@ main() {
         fail "'$folder' has characters that linkers and shells take apart" "choose another folder"
     [ "$(uname -m)" = x86_64 ] || fail "this is $(uname -m)" "this is for x86-64 machines"
     [ -e "$keyring" ] || fail "there is no $keyring" "install debian-archive-keyring"
-    for version in "${@:-11 12 13 14 15 16}"; do
-        wanted+=($version)
-    done
-    set -- "${wanted[@]}"
-    wanted=()
+    [ $# != 0 ] || set -- 11 12 13 14 15 16
     for version in "$@"; do
         [ -x "$folder/bin/gcc-$version" ] || wanted+=("$version")
     done
