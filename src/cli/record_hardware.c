@@ -47,6 +47,18 @@ static int print_command(FILE *to, const char *prefix, const struct br2_machine 
     return rc;
 }
 
+static void print_hardware(const struct br2_machine *machine, size_t event)
+{
+    fprintf(stderr, "br2pgo: branch hardware: %s", machine->name);
+    if (machine->depth != 0) {
+        fprintf(stderr, ", histories of %u records", machine->depth);
+    }
+    fprintf(stderr, "\n");
+    for (size_t i = 0; i < event; i++) {
+        fprintf(stderr, "br2pgo: perf does not take the event %s here\n", machine->events[i]);
+    }
+}
+
 /* Keeps what perf had written when it failed, in a file of its own. */
 static int keep_part(struct br2_output *out, const struct br2_summary *summary,
                      struct br2pgo_error *err)
@@ -145,6 +157,9 @@ int br2_record_hardware(const struct br2_arguments *arguments, const struct br2_
     }
     if (arguments->record.dry_run) {
         return print_command(stdout, "", machine, event, request, err);
+    }
+    if (arguments->verbose) {
+        print_hardware(machine, event);
     }
     if (!arguments->quiet) {
         rc = print_command(stderr, "br2pgo: ", machine, event, request, err);

@@ -118,8 +118,6 @@ int br2_perf_command_make(struct br2_perf_command *command, const struct br2_mac
         /* --foreground: the program keeps the terminal, and perf alone gets the signal. */
         add(&writer, "timeout");
         add(&writer, "--foreground");
-        add(&writer, "-s");
-        add(&writer, "INT");
         add_seconds(&writer, request->duration_ms);
     }
     add_perf(&writer, machine, event, request, request->output);

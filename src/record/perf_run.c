@@ -152,8 +152,9 @@ static int wait_for(pid_t child, const sigset_t *child_ended,
     pid_t ended = 0;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         if (!passed_on && request->stop != NULL && *request->stop != 0) {
-            /* From a terminal perf has it already, and minds no second one. */
-            passed_on = kill(child, SIGINT) == 0;
+            /* From a terminal perf was interrupted too, and minds no second signal; where SIGINT is
+             * ignored, as in the background of a script, this one is not. */
+            passed_on = kill(child, SIGTERM) == 0;
         }
         static const struct timespec second = {.tv_sec = 1};
         (void)sigtimedwait(child_ended, NULL, &second);

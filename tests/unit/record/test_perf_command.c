@@ -41,7 +41,7 @@ static void test_requests(void **state)
     request = (struct br2_record_request){
         .command = program, .output = "x", .period = 1000003, .kernel = true, .duration_ms = 1500};
     expect(&request, 0,
-           "timeout --foreground -s INT 1.5 perf record -e cpu/event=0xc4,umask=0x20/puk -b "
+           "timeout --foreground 1.5 perf record -e cpu/event=0xc4,umask=0x20/puk -b "
            "-c 1000003 -N --buildid-all -o x -- ./app 'a b'");
     request = (struct br2_record_request){
         .output = "x", .processes = "12,34", .frequency = 99, .duration_ms = 600000};
