@@ -30,12 +30,25 @@ const char *const br2_run_verdict_names[BR2_RUN_VERDICTS] = {
     [BR2_RUN_PASSES_JUMP] = "passes an unconditional branch",
 };
 
+/* The kernel's code begins with _text. */
+static bool kernel_address(const struct br2_segment *segment, uint64_t offset, uint64_t *ret)
+{
+    if (!br2_is_kernel_address(segment->address)) {
+        return false;
+    }
+    *ret = segment->address + (offset - BR2_KERNEL_TEXT_OFFSET);
+    return true;
+}
+
 bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uint64_t *ret)
 {
     const struct br2_segment *segments;
     size_t count = br2_image_segments(image, &segments);
     for (size_t i = 0; i < count; i++) {
         const struct br2_segment *segment = &segments[i];
+        if (offset >= BR2_KERNEL_TEXT_OFFSET && kernel_address(segment, offset, ret)) {
+            return true;
+        }
         if (offset >= segment->mapped_offset &&
             offset - segment->mapped_offset < segment->file_size) {
             *ret = offset - segment->mapped_offset + segment->address;

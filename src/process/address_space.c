@@ -217,6 +217,13 @@ static int add_event(struct br2_spaces *spaces, const struct event *event, struc
     return 0;
 }
 
+static uint64_t file_offset(const struct br2_task_event *event)
+{
+    bool kernel = event->kernel && br2_kernel_name_length(event->name) != 0;
+    return kernel ? BR2_KERNEL_TEXT_OFFSET + (event->address - event->file_offset)
+                  : event->file_offset;
+}
+
 int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
 {
     struct br2_spaces *spaces = user;
@@ -239,7 +246,7 @@ int br2_spaces_add(void *user, const struct br2_task_event *event, struct br2pgo
         stored.of.mapping = (struct br2_mapping){
             .start = event->address,
             .end = end,
-            .file_offset = event->file_offset,
+            .file_offset = file_offset(event),
         };
         int rc = add_image(spaces, event, &stored.of.mapping.dso, err);
         if (rc != 0) {

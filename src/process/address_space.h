@@ -44,6 +44,11 @@ struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces);
 /* The view of a process at a time. Before its first event a process has its first view. */
 uint32_t br2_spaces_view(struct br2_spaces *spaces, int32_t pid, br2_time time);
 
+/* Recorders say of the running kernel's code where it is in memory, not in a file: perf gives the
+ * address of the symbol _text for the offset in the file. Such a mapping's file offset is this,
+ * plus what it starts behind _text: no file is so long. */
+#define BR2_KERNEL_TEXT_OFFSET ((uint64_t)1 << 63)
+
 /* Whether an address belongs to the kernel half on x86-64 and AArch64. */
 static inline bool br2_is_kernel_address(uint64_t address)
 {

@@ -21,6 +21,16 @@ static bool is_file(const char *path)
            strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/anon_hugepage", 14) != 0;
 }
 
+size_t br2_kernel_name_length(const char *path)
+{
+    static const char name[] = "[kernel.kallsyms]";
+    const char *symbol = path + sizeof name - 1;
+    if (strncmp(path, name, sizeof name - 1) != 0) {
+        return 0;
+    }
+    return strcmp(symbol, "_text") == 0 || strcmp(symbol, "_stext") == 0 ? sizeof name - 1 : 0;
+}
+
 struct dso_identity {
     uint8_t kernel;
     struct br2_build_id build_id;
@@ -107,7 +117,9 @@ int br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image 
     }
     for (size_t i = 0; i < dsos->count; i++) {
         struct br2_dso *dso = &dsos->items[i];
-        uint32_t path = br2_strings_find(&paths, dso->path, strlen(dso->path));
+        size_t kernel = br2_kernel_name_length(dso->path);
+        uint32_t path =
+            br2_strings_find(&paths, dso->path, kernel != 0 ? kernel : strlen(dso->path));
         if (dso->build_id.size == 0 && path != BR2_NO_STRING) {
             dso->build_id = images[image_of_path[path]].build_id;
         }

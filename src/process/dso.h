@@ -38,6 +38,10 @@ struct br2_dsos {
  * same path, device and inode. BR2_NO_DSO when memory runs out. */
 uint32_t br2_dsos_add(struct br2_dsos *dsos, const struct br2_task_event *event);
 
+/* Length of "[kernel.kallsyms]" where `path` is that and the symbol it starts at, as recorders name
+ * the running kernel's code; else 0. */
+size_t br2_kernel_name_length(const char *path);
+
 /* Gives images without an inline build-id the one the recording's table has for their path.
  * BR2PGO_NO_MEMORY. */
 int br2_dsos_apply_table(struct br2_dsos *dsos, const struct br2_recorded_image *images,
