@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "profile/build_private.h"
+#include "profile/constructor.h"
 #include "profile/fit.h"
 
 /* Discriminators under which one call site is written again. A line with more blocks is a macro's,
@@ -94,6 +95,7 @@ int br2_build_file_name(struct builder *builder, const char *name, size_t length
     char *text = name_in_file(builder, name, length, file);
     *ret = BR2_NO_STRING;
     if (text != NULL) {
+        br2_make_concrete(text, length);
         *ret = br2_profile_name(builder->profile, text, strlen(text));
         br2_free(text);
     }

@@ -2,6 +2,8 @@
 /* What GCC asks of a profile. */
 #include "profile/fit.h"
 
+#include "base/mem.h"
+#include "profile/constructor.h"
 #include "profile/suffix.h"
 
 void br2_profile_floor_head(struct br2_function_profile *function)
@@ -47,9 +49,16 @@ static uint32_t cut_at_dot(struct br2_profile *into, const char *text, size_t le
     return add_cut(into, text, length, BR2_SUFFIX_GCC);
 }
 
-static uint32_t cut_clones(struct br2_profile *into, const char *text, size_t length)
+static uint32_t name_for_16(struct br2_profile *into, const char *text, size_t length)
 {
-    return add_cut(into, text, length, BR2_SUFFIX_GCC_16);
+    char *copy = br2_strndup(text, length);
+    if (copy == NULL) {
+        return BR2_NO_STRING;
+    }
+    br2_make_concrete(copy, length);
+    uint32_t number = add_cut(into, copy, length, BR2_SUFFIX_GCC_16);
+    br2_free(copy);
+    return number;
 }
 
 /* Whether a call site is a copy of the one under discriminator 0, made for GCC 13 to 15, which look
@@ -140,7 +149,7 @@ static br2_profile_rename renaming(const struct br2_profile *profile, enum br2_r
     if (rules != BR2_RULES_GCC_16) {
         return cut_at_dot;
     }
-    return profile->files.count == 0 ? cut_clones : NULL;
+    return profile->files.count == 0 ? name_for_16 : NULL;
 }
 
 int br2_profile_fit(const struct br2_profile *from, enum br2_rules rules, struct br2_profile **ret,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gcc takes the profile of its own program: the counts are in its dump, as they are in the profile,
-in all functions that hold 99 % of the samples; inlined functions and constructors have theirs,
-indirect calls their target; and the program built with it takes fewer branches.
+in all functions that hold 99 % of the samples; inlined functions have theirs, indirect calls their
+target; and the program built with it takes fewer branches.
 
 With $BR2PGO_DATA and $BR2PGO_LUA_SOURCE (a folder with the sources of Lua 5.4.4: lvm.c and so on)
 also a large program. Other versions of GCC: gcc_versions.py."""
@@ -80,30 +80,6 @@ def wrong_version(scratch, gcc, recording, sources):
         expect(f"profile version {number} does not match" in result.stderr, result.stderr)
 
 
-def constructors(scratch, gcc):
-    cxx = gcc.replace("gcc", "g++")
-    if not shutil.which(cxx):
-        print(f"skipped: constructors, no {cxx} here")
-        return
-    source = os.path.join(SOURCE, "tests", "data", "versions", "constructors.cc")
-    program, recording = os.path.join(scratch, "c"), os.path.join(scratch, "c.data")
-    profile, folder = os.path.join(scratch, "c.gcov"), os.path.join(scratch, "c-dump")
-    quietly(cxx, *FLAGS, source, "-o", program)
-    record(program, recording)
-    run(BR2PGO, recording, "-q", "-b", program, "-o", profile)
-    functions = Profile(profile).functions
-    names = {node.name for node in functions["_Z3sumi"].everything()}
-    expect("_ZN1BC4Ei" in names, f"sum has {names} inlined")
-    expect("_ZN1AC2Ei" in functions, f"only {functions.keys()}")
-    compile_with([cxx], [source], profile, folder)
-    counts = read_dumps(folder)
-    inner = {node.name: node for node in functions["_Z3sumi"].everything()}["_ZN1BC4Ei"]
-    expect(is_there(max(inner.counts.values()), counts["sum"]), f"B::B: {inner.counts}, {counts['sum']}")
-    own = max(functions["_ZN1AC2Ei"].counts.values())
-    expect(is_there(own, counts["A"]), f"A::A: {own}, {counts['A']}")
-    print("constructors: the counts of an inlined one and of one that is not are there")
-
-
 def lua(scratch, gcc):
     data, source = os.environ.get("BR2PGO_DATA", ""), os.environ.get("BR2PGO_LUA_SOURCE", "")
     image = os.path.join(data, "emulated", "lua-gcc")
@@ -138,7 +114,6 @@ def main():
     with tempfile.TemporaryDirectory(prefix="br2pgo-gcc-") as scratch:
         recording, sources = quickstart(scratch, gcc)
         wrong_version(scratch, gcc, recording, sources)
-        constructors(scratch, gcc)
         lua(scratch, gcc)
     return 0
 

@@ -95,6 +95,20 @@ static void test_clones_add_up(void **state)
     assert_int_equal(result("f.omp_fn.1")->samples[0].count, 5);
 }
 
+/* Of the abstract constructor and the one that has code GCC 16 knows the latter. */
+static void test_constructors_have_code_in_gcc_16(void **state)
+{
+    (void)state;
+    sample(function("_ZN1BC4Ei"), 1, 0, 10, NULL);
+    sample(function("_ZN1BC2Ei"), 1, 0, 4, NULL);
+    fit(BR2_RULES_GCC_13);
+    assert_int_equal(result("_ZN1BC4Ei")->samples[0].count, 10);
+    assert_int_equal(result("_ZN1BC2Ei")->samples[0].count, 4);
+    fit(BR2_RULES_GCC_16);
+    assert_int_equal(result("_ZN1BC2Ei")->samples[0].count, 14);
+    assert_int_equal(fitting->function_count, 1);
+}
+
 static void test_names_with_files_stay_for_gcc_16(void **state)
 {
     (void)state;
@@ -178,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_clones_add_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_constructors_have_code_in_gcc_16, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names_with_files_stay_for_gcc_16, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lines_have_their_busiest_block, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_sites, setup, teardown),
