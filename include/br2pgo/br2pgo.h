@@ -65,13 +65,23 @@ struct br2pgo_options {
                        */
     int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's */
     int all_images;   /* outputs for every image with enough records: see br2pgo_image_result */
+    /* Which samples are used; NULL: all. Lists are separated by commas, at most 32 in each. */
+    const char *pids;   /* processes: numbers and ranges, "12,100-199" */
+    const char *comms;  /* processes that have one of these names when the sample is taken */
+    const char *cpus;   /* processors, like pids */
+    const char *time;   /* "FROM,TO" in seconds of the recording's clock, either may be left out; or
+                           parts of the time from the first to the last sample: "10%-20%", or "10%/2"
+                           for the second tenth */
+    int ignore_kernel;  /* leave out branch records with a side in the kernel */
+    uint64_t min_count; /* leave out branches that all recordings together have fewer records of */
+    int skip_bad; /* of several recordings, leave out those that cannot be used, with a warning */
     br2pgo_progress progress; /* may be NULL */
     void *progress_user;
 };
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
         sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0,      \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL                                            \
     }
 
 /* `options` may be NULL. Sets `*ret` to NULL on failure. BR2PGO_INVALID: a size or value this
@@ -84,10 +94,18 @@ BR2PGO_API void br2pgo_close(struct br2pgo_conversion *conversion);
  * packed by gzip, xz or zstd, a pipe, "-" for standard input, or the directory that perf record
  * --threads makes. What is packed or comes from a pipe is read twice: beyond 4 MiB it is kept
  * meanwhile in a file without a name, beside the first output or in $TMPDIR, /var/tmp or /tmp.
- * BR2PGO_INVALID: standard input for the second time; here and in the next two: the conversion has
- * run. */
+ * BR2PGO_INVALID: standard input for the second time; here and in the next three: the conversion
+ * has run. */
 BR2PGO_API int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
                                     struct br2pgo_error *err);
+
+/*
+ * The weight of the recordings that are added from now on, at first "1": a number above 0 and up to
+ * 1000000, with up to 6 decimals. Weights are ratios: every count of a recording is multiplied by a
+ * whole number, the smallest that have these ratios, so that nothing is rounded. BR2PGO_INVALID.
+ */
+BR2PGO_API int br2pgo_set_weight(struct br2pgo_conversion *conversion, const char *weight,
+                                 struct br2pgo_error *err);
 
 /* The program or library to make profiles for; without it, the executable with clearly most of the
  * records is taken from where the recording says it lies. */

@@ -25,3 +25,36 @@ bool br2_parse_number(const char *text, size_t length, unsigned base, uint64_t *
     *ret = value;
     return length > 0;
 }
+
+bool br2_number_read(const char **at, uint64_t limit, uint64_t *ret)
+{
+    const char *begin = *at;
+    uint64_t value = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) {
+        uint64_t digit = (uint64_t)(**at - '0');
+        if (digit > limit || value > (limit - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    *ret = value;
+    return *at != begin;
+}
+
+bool br2_decimal_read(const char **at, uint64_t unit, uint64_t *ret)
+{
+    uint64_t whole;
+    if (!br2_number_read(at, UINT64_MAX / unit - 1, &whole)) {
+        return false;
+    }
+    *ret = whole * unit;
+    if (**at != '.') {
+        return true;
+    }
+    const char *point = (*at)++;
+    for (; unit > 1 && **at >= '0' && **at <= '9'; ++*at) {
+        unit /= 10;
+        *ret += (uint64_t)(**at - '0') * unit;
+    }
+    return *at != point + 1 && (**at < '0' || **at > '9');
+}

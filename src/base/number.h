@@ -11,4 +11,11 @@
  * case), nothing else, and not above UINT64_MAX. */
 bool br2_parse_number(const char *text, size_t length, unsigned base, uint64_t *ret);
 
+/* Reads the digits that `*at` begins with and moves it behind them. False: there are none, or they
+ * say more than `limit`. */
+bool br2_number_read(const char **at, uint64_t limit, uint64_t *ret);
+/* The same for "12.5", in units of which `unit`, a power of ten, make one. False too where there
+ * are more decimals than that, or none behind the point. */
+bool br2_decimal_read(const char **at, uint64_t unit, uint64_t *ret);
+
 #endif

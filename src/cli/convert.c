@@ -65,7 +65,9 @@ static int add_all(struct br2pgo_conversion *conversion, const struct br2_argume
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < arguments->recording_count; i++) {
-        rc = br2pgo_add_recording(conversion, arguments->recordings[i], err);
+        const char *weight = arguments->weights[i];
+        rc = weight != NULL ? br2pgo_set_weight(conversion, weight, err) : 0;
+        rc = rc != 0 ? rc : br2pgo_add_recording(conversion, arguments->recordings[i], err);
     }
     if (rc == 0 && arguments->binary != NULL) {
         rc = br2pgo_set_image(conversion, arguments->binary, err);
@@ -216,6 +218,13 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.all_images = arguments->all_images;
     options.suffixes = arguments->suffixes;
     options.symbol_list = arguments->symbol_list;
+    options.pids = arguments->record.processes;
+    options.comms = arguments->comms;
+    options.cpus = arguments->cpus;
+    options.time = arguments->time;
+    options.ignore_kernel = arguments->ignore_kernel;
+    options.min_count = arguments->min_count;
+    options.skip_bad = arguments->skip_bad;
     options.progress = br2_progress_show;
     options.progress_user = &line;
     options.gcc_version = arguments->gcc_version;

@@ -8,6 +8,13 @@
 /* Options without a short form are known by numbers beyond the characters. */
 enum option_id {
     OPTION_ALL_IMAGES = 256,
+    OPTION_WEIGHT,
+    OPTION_SKIP_BAD,
+    OPTION_COMM,
+    OPTION_CPU,
+    OPTION_TIME,
+    OPTION_IGNORE_KERNEL,
+    OPTION_MIN_COUNT,
     OPTION_EVENT,
     OPTION_SYSROOT,
     OPTION_DEBUG_BINARY,

@@ -8,46 +8,73 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "cli/option_table.h"
 
-/* Edits (insert, delete, replace) that turn one short word into the other. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#define WORD_MAX 64
+
+/* Edits (insert, delete, replace, swap two neighbours) that turn one short word into the other. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t row[64];
+    size_t rows[3][WORD_MAX];
     size_t width = strlen(b);
-    if (width >= sizeof row / sizeof *row) {
+    if (width >= WORD_MAX) {
         return width;
     }
     for (size_t k = 0; k <= width; k++) {
-        row[k] = k;
+        rows[0][k] = k;
     }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0]++;
+    size_t length = 0;
+    for (; a[length] != '\0'; length++) {
+        const size_t *above = rows[length % 3];
+        size_t *row = rows[(length + 1) % 3];
+        row[0] = length + 1;
         for (size_t k = 0; k < width; k++) {
-            size_t change = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            size_t step = (row[k] < diagonal ? row[k] : diagonal) + 1;
-            row[k + 1] = change < step ? change : step;
+            size_t change = above[k] + (a[length] != b[k]);
+            row[k + 1] = least(change, least(row[k], above[k + 1]) + 1);
+            if (length != 0 && k != 0 && a[length] == b[k - 1] && a[length - 1] == b[k]) {
+                row[k + 1] = least(row[k + 1], rows[(length + 2) % 3][k - 1] + 1);
+            }
         }
     }
-    return row[width];
+    return rows[length % 3][width];
+}
+
+/* The option that was most likely meant by a name that none has; NULL: none is near. */
+static const struct br2_option_line *find_meant(const char *name)
+{
+    const struct br2_option_line *meant = NULL;
+    size_t nearest = 3;
+    for (size_t i = 0; name[0] != '\0' && i < br2_option_count(); i++) {
+        const struct br2_option_line *line = &br2_option_lines[i];
+        bool begins = strncmp(name, line->name, strlen(name)) == 0;
+        size_t distance = begins ? 1 : edit_distance(name, line->name);
+        if (distance < nearest) {
+            nearest = distance;
+            meant = line;
+        }
+    }
+    return meant;
 }
 
 static int refuse_option(const char *word, struct br2pgo_error *err)
 {
     br2_fail(err, BR2PGO_INVALID, "unknown option '%s'", word);
-    char name[64] = "";
+    char name[WORD_MAX] = "";
     if (word[0] == '-' && word[1] == '-') {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     }
-    for (size_t i = 0; name[0] != '\0' && i < br2_option_count(); i++) {
-        if (edit_distance(name, br2_option_lines[i].name) <= 2 ||
-            strncmp(name, br2_option_lines[i].name, strlen(name)) == 0) {
-            br2_hint(err, "did you mean '--%s'?", br2_option_lines[i].name);
-            return BR2PGO_INVALID;
-        }
+    const struct br2_option_line *meant = find_meant(name);
+    if (meant != NULL) {
+        br2_hint(err, "did you mean '--%s'?", meant->name);
+    } else {
+        br2_hint(err, "see br2pgo --help");
     }
-    br2_hint(err, "see br2pgo --help");
     return BR2PGO_INVALID;
 }
 
@@ -80,6 +107,17 @@ static int parse_gcc_version(const char *value, int *ret, struct br2pgo_error *e
     return 0;
 }
 
+static int parse_count(const char *option, const char *value, uint64_t *ret,
+                       struct br2pgo_error *err)
+{
+    if (!br2_parse_number(value, strlen(value), 10, ret) || *ret == 0) {
+        br2_fail(err, BR2PGO_INVALID, "option '--%s' does not take '%s'", option, value);
+        br2_hint(err, "it takes a number above 0");
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
 /* What an option says to its member. */
 static void set_member(struct br2_arguments *arguments, const struct br2_option_line *line,
                        const char *value)
@@ -108,7 +146,16 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
     int rc = 0;
     switch (id) {
     case 1: /* getopt's code for an argument that is no option */
+        arguments->weights[arguments->recording_count] = arguments->weight;
         arguments->recordings[arguments->recording_count++] = value;
+        arguments->weight_waits = false;
+        break;
+    case OPTION_WEIGHT:
+        arguments->weight = value;
+        arguments->weight_waits = true;
+        break;
+    case OPTION_MIN_COUNT:
+        rc = parse_count("min-count", value, &arguments->min_count, err);
         break;
     case 'o':
         arguments->outputs[arguments->output_count++] =
@@ -243,7 +290,9 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
         }
     }
     for (; optind < argc; optind++) { /* behind "--", or the program and what is its */
+        arguments->weights[arguments->recording_count] = arguments->weight;
         arguments->recordings[arguments->recording_count++] = argv[optind];
+        arguments->weight_waits = false;
     }
     return 0;
 }
@@ -309,6 +358,12 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
     if (rc != 0) {
         return rc;
     }
+    if (arguments->weight_waits) {
+        br2_fail(err, BR2PGO_INVALID, "no recording follows '--weight %s'", arguments->weight);
+        br2_hint(err, "a weight holds for the recordings behind it: --weight %s perf.data",
+                 arguments->weight);
+        return BR2PGO_INVALID;
+    }
     if (arguments->format_waits && command->outputs_max > 1) {
         br2_fail(err, BR2PGO_INVALID, "no output follows '--format %s'", arguments->format);
         br2_hint(err, "a format holds for the outputs behind it: -f %s -o FILE", arguments->format);
@@ -321,8 +376,9 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
 {
     *ret = (struct br2_arguments){.command = BR2_COMMAND_CONVERT};
     ret->recordings = br2_calloc((size_t)argc, sizeof *ret->recordings);
+    ret->weights = br2_calloc((size_t)argc, sizeof *ret->weights);
     ret->outputs = br2_calloc((size_t)argc, sizeof *ret->outputs);
-    if (ret->recordings == NULL || ret->outputs == NULL) {
+    if (ret->recordings == NULL || ret->weights == NULL || ret->outputs == NULL) {
         return br2_fail_memory(err);
     }
     const struct br2_command_line *line = argc > 1 ? br2_command_named(argv[1]) : NULL;
@@ -339,5 +395,6 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
 void br2_arguments_done(struct br2_arguments *arguments)
 {
     br2_free(arguments->recordings);
+    br2_free(arguments->weights);
     br2_free(arguments->outputs);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <br2pgo/br2pgo.h>
 
@@ -34,7 +35,7 @@ struct br2_record_arguments {
     const char *period;
     const char *frequency;
     const char *duration;
-    const char *processes;
+    const char *processes; /* of converting too */
     const char *depth;
     const char *seed;
     const char *exact;
@@ -51,6 +52,7 @@ struct br2_arguments {
     enum br2_command command;
     const char **recordings; /* owned array, NULL at the end; of show and merge: profiles; of
                               * record: program and arguments */
+    const char **weights;    /* owned array: of each recording, NULL: not given */
     size_t recording_count;
     struct br2_wanted_output *outputs; /* owned array */
     size_t output_count;
@@ -58,6 +60,14 @@ struct br2_arguments {
     bool format_waits;  /* for the first of them */
     const char *binary;
     const char *event;
+    const char *weight; /* of the recordings that follow */
+    bool weight_waits;  /* for the first of them */
+    const char *comms;
+    const char *cpus;
+    const char *time;
+    uint64_t min_count;
+    bool ignore_kernel;
+    bool skip_bad;
     const char *sysroot;
     const char *debug_binary;
     const char *report;

@@ -78,6 +78,11 @@ bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *
     return true;
 }
 
+uint64_t br2_trace_table_count(const struct br2_trace_table *table, const struct br2_trace *trace)
+{
+    return table->used != 0 ? find(table, trace, hash_of(trace))->count : 0;
+}
+
 void br2_trace_table_done(struct br2_trace_table *table)
 {
     br2_free(table->slots);

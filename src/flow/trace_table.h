@@ -51,6 +51,8 @@ struct br2_trace_table {
 
 /* Adds the counts of `trace`. False when memory runs out. */
 bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *trace);
+/* How often the trace was added; 0: never. */
+uint64_t br2_trace_table_count(const struct br2_trace_table *table, const struct br2_trace *trace);
 void br2_trace_table_done(struct br2_trace_table *table);
 
 #endif

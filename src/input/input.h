@@ -71,6 +71,8 @@ struct br2_sample {
     br2_time time;
     int32_t pid;
     int32_t tid;
+    int32_t cpu;      /* -1: not recorded */
+    const char *comm; /* name of its command, valid during the call; NULL: task events tell it */
     uint64_t ip;
     uint64_t period;
     /* `count` records of 24 bytes in host byte order and current flag layout, newest first, not

@@ -35,8 +35,7 @@ static void candidates_done(struct candidates *candidates)
     br2_strings_done(&candidates->keys);
 }
 
-/* What makes two recordings' images one: the build-id, else path and inode. */
-static uint32_t candidate_number(struct candidates *candidates, const struct br2_dso *dso)
+uint32_t br2_image_number(struct br2_strings *images, const struct br2_dso *dso)
 {
     struct br2_buf key = {0};
     if (dso->build_id.size != 0) {
@@ -47,7 +46,7 @@ static uint32_t candidate_number(struct candidates *candidates, const struct br2
     }
     uint32_t number = BR2_NO_STRING;
     if (!key.failed) {
-        number = br2_strings_add(&candidates->keys, (const char *)key.bytes, key.size);
+        number = br2_strings_add(images, (const char *)key.bytes, key.size);
     }
     br2_buf_done(&key);
     return number;
@@ -59,7 +58,7 @@ static bool add_candidate(struct candidates *candidates, const struct br2_dso *d
                   sizeof *candidates->items)) {
         return false;
     }
-    uint32_t number = candidate_number(candidates, dso);
+    uint32_t number = br2_image_number(&candidates->keys, dso);
     if (number == candidates->count) {
         candidates->items[candidates->count++] = (struct candidate){.dso = dso};
     }
@@ -390,16 +389,21 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
     return BR2PGO_USELESS;
 }
 
-/* Records that were counted: not those of a wrong path, empty or older than an empty one. Of a
+/* Records that were counted: not those of a wrong path, empty or older than an empty one, nor those
+ * left out. Of a
  * recording of straight runs alone, those. */
 static uint64_t all_records(const struct br2pgo_conversion *conversion)
 {
     uint64_t records = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_count_stats *stats = &conversion->recordings[i].stats;
-        records += stats->records != 0
-                       ? stats->records - stats->wrong_path - stats->empty - stats->stale
-                       : stats->lone_runs;
+        uint64_t counted = stats->lone_runs;
+        if (stats->records != 0) {
+            counted = stats->records - stats->wrong_path - stats->empty - stats->stale -
+                      conversion->recordings[i].kernel_records -
+                      conversion->recordings[i].rare_records;
+        }
+        records += conversion->recordings[i].factor * counted;
     }
     return records;
 }
@@ -425,7 +429,8 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
         struct matching matching = match_recording(conversion, recording, file);
-        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0 && matching.dso != NULL) {
+        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0 && matching.dso != NULL &&
+            !(several && conversion->options.skip_bad)) {
             return refuse_build_id(conversion, several ? recording : NULL, matching.dso, err);
         }
         if (matching.best <= MATCH_OTHER_BUILD) {

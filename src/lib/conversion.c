@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "lib/all_images.h"
 
 _Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
@@ -25,13 +26,39 @@ void br2pgo_free(void *block)
     br2_free(block);
 }
 
-static int copy_string(const char **text, struct br2pgo_error *err)
+#define STRING_COUNT 7
+
+/* The strings among the options. */
+static void list_strings(struct br2pgo_options *options, const char **ret[STRING_COUNT])
 {
-    if (*text != NULL) {
-        *text = br2_strdup(*text);
-        return *text != NULL ? 0 : br2_fail_memory(err);
+    const char **const strings[STRING_COUNT] = {
+        &options->event, &options->sysroot, &options->debug_binary, &options->pids,
+        &options->comms, &options->cpus,    &options->time,
+    };
+    memcpy(ret, strings, sizeof strings);
+}
+
+/* Makes the strings the library's own; on failure those that could not be copied are NULL. */
+static int copy_strings(struct br2pgo_options *options, struct br2pgo_error *err)
+{
+    const char **strings[STRING_COUNT];
+    int rc = 0;
+    list_strings(options, strings);
+    for (size_t i = 0; i < STRING_COUNT; i++) {
+        const char *text = *strings[i];
+        *strings[i] = text != NULL && rc == 0 ? br2_strdup(text) : NULL;
+        rc = text != NULL && *strings[i] == NULL ? BR2PGO_NO_MEMORY : rc;
     }
-    return 0;
+    return rc == 0 ? 0 : br2_fail_memory(err);
+}
+
+static void free_strings(struct br2pgo_options *options)
+{
+    const char **strings[STRING_COUNT];
+    list_strings(options, strings);
+    for (size_t i = 0; i < STRING_COUNT; i++) {
+        br2_free((void *)(uintptr_t)*strings[i]);
+    }
 }
 
 /* There is one version of each structure so far. A later library takes a shorter one of an earlier
@@ -73,25 +100,14 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
     if (conversion == NULL) {
         return br2_fail_memory(err);
     }
-    const char *event = taken.event;
-    const char *sysroot = taken.sysroot;
-    const char *debug_binary = taken.debug_binary;
-    taken.event = taken.sysroot = taken.debug_binary = NULL;
     conversion->options = taken;
-    int rc = copy_string(&event, err);
-    if (rc == 0) {
-        conversion->options.event = event;
-        rc = copy_string(&sysroot, err);
-    }
-    if (rc == 0) {
-        conversion->options.sysroot = sysroot;
-        rc = copy_string(&debug_binary, err);
-    }
+    conversion->weight = BR2_WEIGHT_ONE;
+    int rc = copy_strings(&conversion->options, err);
+    rc = rc != 0 ? rc : br2_selection_parse(&conversion->options, &conversion->selection, err);
     if (rc != 0) {
         br2pgo_close(conversion);
         return rc;
     }
-    conversion->options.debug_binary = debug_binary;
     *ret = conversion;
     return 0;
 }
@@ -126,9 +142,7 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     br2_free(conversion->notes);
     br2_free(conversion->funnel);
     br2_free(conversion->image_path);
-    br2_free((void *)(uintptr_t)conversion->options.event);
-    br2_free((void *)(uintptr_t)conversion->options.sysroot);
-    br2_free((void *)(uintptr_t)conversion->options.debug_binary);
+    free_strings(&conversion->options);
     br2_free(conversion);
 }
 
@@ -165,7 +179,28 @@ int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
     if (copy == NULL) {
         return br2_fail_memory(err);
     }
-    conversion->recordings[conversion->recording_count++] = (struct br2_recording){.path = copy};
+    conversion->recordings[conversion->recording_count++] =
+        (struct br2_recording){.path = copy, .weight = conversion->weight, .factor = 1};
+    return 0;
+}
+
+int br2pgo_set_weight(struct br2pgo_conversion *conversion, const char *weight,
+                      struct br2pgo_error *err)
+{
+    const char *at = weight;
+    uint64_t value = 0;
+    int rc = check_not_run(conversion, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!br2_decimal_read(&at, BR2_WEIGHT_ONE, &value) || *at != '\0' || value == 0 ||
+        value > BR2_WEIGHT_ONE * BR2_WEIGHT_MAX) {
+        br2_fail(err, BR2PGO_INVALID, "'%s' is no weight", weight);
+        br2_hint(err, "it is a number above 0 and up to %u, with up to 6 decimals, like 3 or 0.25",
+                 BR2_WEIGHT_MAX);
+        return BR2PGO_INVALID;
+    }
+    conversion->weight = value;
     return 0;
 }
 

@@ -10,8 +10,17 @@
 #include "flow/flow_graph.h"
 #include "image/debug.h"
 #include "input/input.h"
+#include "lib/selection.h"
 #include "process/address_space.h"
 #include "profile/build.h"
+
+/* What a selection means for one recording, and how many samples it left out. */
+struct br2_chosen {
+    struct br2_spans times;
+    struct br2_comms comms;
+    uint64_t left[BR2_LEFT_REASONS];
+    uint64_t without_cpu; /* of those: it is not known where they were taken */
+};
 
 struct br2_recording {
     char *path;
@@ -23,6 +32,11 @@ struct br2_recording {
     uint64_t event_samples; /* of the events in use */
     uint64_t malformed_samples;
     enum br2_address_base base; /* what folded addresses are */
+    struct br2_chosen chosen;
+    uint64_t weight;         /* in millionths */
+    uint64_t factor;         /* what its counts were multiplied by; those of `stats` were not */
+    uint64_t kernel_records; /* branch records left out by ignore_kernel ... */
+    uint64_t rare_records;   /* ... and by min_count */
     uint64_t *sources; /* per image number: branch records with their source in it; of a recording
                           without any, straight runs */
     bool *is_image;    /* per image number: whether it is the image in use */
@@ -44,9 +58,11 @@ struct br2_note {
 
 struct br2pgo_conversion {
     struct br2pgo_options options; /* strings owned */
+    struct br2_selection selection;
     struct br2_recording *recordings;
     size_t recording_count;
     size_t recording_capacity;
+    uint64_t weight; /* of the recordings to come */
     struct br2_target *targets;
     size_t target_count;
     size_t target_capacity;
@@ -84,6 +100,9 @@ int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, 
 /* read.c: opens a recording and follows its address spaces ... */
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err);
+/* ... adds up, per image, the branch records that start in it, where there are none, straight runs;
+ * again after some were left out ... */
+int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_error *err);
 /* ... counts its traces, folded ... */
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err);
@@ -92,10 +111,40 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
                        struct br2pgo_error *err);
 void br2_recording_done(struct br2_recording *recording);
 
+/* chosen.c: takes in a task event; readies the selection for a recording, after all of them;
+ * whether a sample is used, counted where not ... */
+int br2_chosen_add_task(struct br2_recording *recording, const struct br2_selection *selection,
+                        const struct br2_task_event *event, struct br2pgo_error *err);
+int br2_chosen_prepare(const struct br2_selection *selection, struct br2_recording *recording,
+                       const bool *wanted, struct br2pgo_error *err);
+bool br2_chosen_takes(const struct br2_selection *selection, struct br2_recording *recording,
+                      const struct br2_sample *sample);
+/* ... how many are not ... */
+uint64_t br2_chosen_left(const struct br2_recording *recording);
+/* ... and, when all are read, whether any is: BR2PGO_USELESS. */
+int br2_chosen_check(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* weights.c: multiplies the counts of all recordings so that they have their weights' ratios.
+ * BR2PGO_LIMIT. */
+int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+#define BR2_WEIGHT_ONE UINT64_C(1000000) /* a weight of 1 */
+#define BR2_WEIGHT_MAX 1000000u
+
+/* leave_out.c: takes counted branch records with a side in the kernel out of a recording, and those
+ * of branches that all recordings together have fewer than options.min_count records of. */
+int br2_leave_out_kernel(struct br2_recording *recording, struct br2pgo_error *err);
+int br2_leave_out_rare(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* BR2PGO_USELESS where these have left nothing. */
+int br2_leave_out_check(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
 /* damage.c: says what of a recording is not whole, after the first pass ... */
 void br2_note_damage(struct br2pgo_conversion *conversion, const struct br2_recording *recording);
 /* ... and counts and tells the samples found malformed in the second. */
 void br2_note_malformed(struct br2pgo_conversion *conversion, struct br2_recording *recording);
+
+/* choose.c: the number of what makes two recordings' images one: the build-id, else path and inode.
+ * BR2_NO_STRING: no memory. */
+uint32_t br2_image_number(struct br2_strings *images, const struct br2_dso *dso);
 
 /* choose.c: opens the image, sets `is_image` of every recording. */
 int br2_choose_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err);

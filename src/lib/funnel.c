@@ -43,33 +43,54 @@ static bool only_counted(const struct br2pgo_conversion *conversion)
     return counted;
 }
 
+/* What the recordings say of their samples, weighted. */
+struct sample_counts {
+    uint64_t in;
+    uint64_t unknown;
+    uint64_t of_events;
+    uint64_t malformed;
+    uint64_t left[BR2_LEFT_REASONS];
+    uint64_t all_left;
+    uint64_t kept;
+};
+
+static void sum_samples(const struct br2_recording *recording, struct sample_counts *sum)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    uint64_t factor = recording->factor;
+    sum->in += factor * info->samples;
+    sum->unknown += factor * info->unknown_event_samples;
+    sum->of_events += factor * recording->event_samples;
+    sum->malformed += factor * recording->malformed_samples;
+    sum->kept += factor * recording->stats.samples;
+    for (size_t i = 0; i < BR2_LEFT_REASONS; i++) {
+        sum->left[i] += factor * recording->chosen.left[i];
+        sum->all_left += factor * recording->chosen.left[i];
+    }
+}
+
 static void add_samples(struct br2pgo_conversion *conversion)
 {
-    uint64_t in = 0;
-    uint64_t unknown = 0;
-    uint64_t of_events = 0;
-    uint64_t malformed = 0;
-    uint64_t kept = 0;
+    struct sample_counts sum = {0};
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        const struct br2_recording *recording = &conversion->recordings[i];
-        if (recording->input != NULL) {
-            const struct br2_recording_info *info = br2_input_info(recording->input);
-            in += info->samples;
-            unknown += info->unknown_event_samples;
-            of_events += recording->event_samples;
-            malformed += recording->malformed_samples;
-            kept += recording->stats.samples;
+        if (conversion->recordings[i].input != NULL) {
+            sum_samples(&conversion->recordings[i], &sum);
         }
     }
+    uint64_t in = sum.in;
     if (in == 0 && only_counted(conversion)) {
         return;
     }
     add_row(conversion, STAGE_SAMPLES, "in", in, in);
-    add_loss(conversion, STAGE_SAMPLES, "of no known event", unknown, in);
-    add_loss(conversion, STAGE_SAMPLES, "of other events", in - unknown - of_events, in);
-    add_loss(conversion, STAGE_SAMPLES, "contradicting their size", malformed, in);
-    add_loss(conversion, STAGE_SAMPLES, "without branch records", of_events - malformed - kept, in);
-    add_row(conversion, STAGE_SAMPLES, "kept", kept, in);
+    add_loss(conversion, STAGE_SAMPLES, "of no known event", sum.unknown, in);
+    add_loss(conversion, STAGE_SAMPLES, "of other events", in - sum.unknown - sum.of_events, in);
+    add_loss(conversion, STAGE_SAMPLES, "contradicting their size", sum.malformed, in);
+    add_loss(conversion, STAGE_SAMPLES, "without branch records",
+             sum.of_events - sum.malformed - sum.all_left - sum.kept, in);
+    for (size_t i = BR2_LEFT_NOT + 1; i < BR2_LEFT_REASONS; i++) {
+        add_loss(conversion, STAGE_SAMPLES, br2_left_out_names[i], sum.left[i], in);
+    }
+    add_row(conversion, STAGE_SAMPLES, "kept", sum.kept, in);
 }
 
 static void add_records(struct br2pgo_conversion *conversion)
@@ -78,19 +99,27 @@ static void add_records(struct br2pgo_conversion *conversion)
     uint64_t wrong_path = 0;
     uint64_t empty = 0;
     uint64_t stale = 0;
+    uint64_t kernel = 0;
+    uint64_t rare = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        const struct br2_count_stats *stats = &conversion->recordings[i].stats;
-        in += stats->records;
-        wrong_path += stats->wrong_path;
-        empty += stats->empty;
-        stale += stats->stale;
+        const struct br2_recording *recording = &conversion->recordings[i];
+        const struct br2_count_stats *stats = &recording->stats;
+        in += recording->factor * stats->records;
+        wrong_path += recording->factor * stats->wrong_path;
+        empty += recording->factor * stats->empty;
+        stale += recording->factor * stats->stale;
+        kernel += recording->factor * recording->kernel_records;
+        rare += recording->factor * recording->rare_records;
     }
     add_row(conversion, STAGE_RECORDS, "in", in, in);
     add_loss(conversion, STAGE_RECORDS, "wrong path", wrong_path, in);
     add_loss(conversion, STAGE_RECORDS, "empty", empty, in);
     add_loss(conversion, STAGE_RECORDS, "older than an empty one", stale, in);
+    add_loss(conversion, STAGE_RECORDS, "with a side in the kernel", kernel, in);
+    add_loss(conversion, STAGE_RECORDS, "of branches seen too rarely", rare, in);
     if (conversion->graph == NULL) {
-        add_row(conversion, STAGE_RECORDS, "kept", in - wrong_path - empty - stale, in);
+        add_row(conversion, STAGE_RECORDS, "kept", in - wrong_path - empty - stale - kernel - rare,
+                in);
         return;
     }
     const uint64_t *branches = conversion->graph->branches;

@@ -22,6 +22,7 @@ void br2_recording_done(struct br2_recording *recording)
     br2_input_close(recording->input);
     br2_free(recording->sources);
     br2_free(recording->is_image);
+    br2_comms_done(&recording->chosen.comms);
     br2_free(recording->path);
 }
 
@@ -118,6 +119,7 @@ static int watch(void *user, struct br2pgo_error *err)
 }
 
 struct sample_user {
+    const struct br2_selection *selection; /* NULL: every sample is used */
     struct br2_recording *recording;
     struct br2_counting counting;
     struct br2_counted_into counted;
@@ -127,6 +129,9 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
 {
     struct sample_user *reading = user;
     struct br2_recording *recording = reading->recording;
+    if (reading->selection != NULL && !br2_chosen_takes(reading->selection, recording, sample)) {
+        return 0;
+    }
     uint32_t view = br2_spaces_view(recording->spaces, sample->pid, sample->time);
     bool ok = sample->repeats == 0 ? br2_count_sample(&reading->counting, sample, view)
                                    : br2_count_repeats(&reading->counted, sample, view);
@@ -147,10 +152,11 @@ static int take_counted(void *user, const struct br2_counted *counted, struct br
     return br2_count_counted(&reading->counted, counted, view) ? 0 : br2_fail_memory(err);
 }
 
-/* Adds up, per image, the branch records that start in it; where there are none, straight runs. */
-static int count_sources(struct br2_recording *recording, struct br2pgo_error *err)
+int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_error *err)
 {
     size_t count = br2_spaces_dsos(recording->spaces)->count;
+    br2_free(recording->sources);
+    br2_free(recording->is_image);
     recording->sources = br2_calloc(count, sizeof *recording->sources);
     recording->is_image = br2_calloc(count, sizeof *recording->is_image);
     if (recording->sources == NULL || recording->is_image == NULL) {
@@ -192,9 +198,16 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
     };
     struct watching watching = {conversion, recording->input, "reading"};
     br2_input_set_tick(recording->input, watch, &watching);
-    int rc = info->counted
+    int rc = 0;
+    if (br2_selection_chooses(&conversion->selection)) {
+        reading.selection = &conversion->selection;
+        rc = br2_chosen_prepare(reading.selection, recording, wanted, err);
+    }
+    if (rc == 0) {
+        rc = info->counted
                  ? br2_input_read_counted(recording->input, take_counted, &reading, err)
                  : br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
+    }
     br2_input_set_tick(recording->input, NULL, NULL);
     br2_live_traces_done(&reading.counted.scratch);
     br2_free(wanted);
@@ -207,7 +220,10 @@ int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recordi
 {
     int rc = count_samples(conversion, recording, err);
     br2_live_traces_done(&recording->live);
-    return rc != 0 ? rc : count_sources(recording, err);
+    if (rc == 0 && conversion->options.ignore_kernel) {
+        rc = br2_leave_out_kernel(recording, err);
+    }
+    return rc != 0 ? rc : br2_recording_count_sources(recording, err);
 }
 
 /* Samples of the events in use; where none of them has branch records, of all that were asked for.
@@ -270,6 +286,18 @@ static char *spool_folder(const struct br2pgo_conversion *conversion)
     return NULL;
 }
 
+struct task_user {
+    const struct br2_selection *selection;
+    struct br2_recording *recording;
+};
+
+static int take_task(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
+{
+    const struct task_user *following = user;
+    int rc = br2_chosen_add_task(following->recording, following->selection, event, err);
+    return rc != 0 ? rc : br2_spaces_add(following->recording->spaces, event, err);
+}
+
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
@@ -285,7 +313,8 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     }
     struct watching watching = {conversion, recording->input, "scanning"};
     br2_input_set_tick(recording->input, watch, &watching);
-    rc = br2_input_read_tasks(recording->input, br2_spaces_add, recording->spaces, err);
+    struct task_user following = {&conversion->selection, recording};
+    rc = br2_input_read_tasks(recording->input, take_task, &following, err);
     br2_input_set_tick(recording->input, NULL, NULL);
     if (rc == 0) {
         br2_note_damage(conversion, recording);
@@ -315,7 +344,8 @@ int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recordin
         rc = br2_recording_count(conversion, recording, err);
         br2_note_malformed(conversion, recording);
     }
-    if (rc == 0 && recording->stats.records == 0 && recording->stats.lone_runs == 0) {
+    if (rc == 0 && recording->stats.records == 0 && recording->stats.lone_runs == 0 &&
+        br2_chosen_left(recording) == 0) {
         rc = refuse_without_branches(recording, br2_input_info(recording->input), err);
     }
     return rc;

@@ -15,7 +15,8 @@ static json_t *inputs_json(const struct br2pgo_conversion *conversion)
         json_object_set_new(object, "path", br2_json_string(recording->path));
         json_object_set_new(object, "samples", br2_json_count(recording->stats.samples));
         json_object_set_new(object, "branch_records", br2_json_count(recording->stats.records));
-        json_array_append_new(array, br2_json_whole(object, 3));
+        json_object_set_new(object, "factor", br2_json_count(recording->factor));
+        json_array_append_new(array, br2_json_whole(object, 4));
     }
     return br2_json_whole(array, conversion->recording_count);
 }

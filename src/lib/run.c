@@ -364,14 +364,68 @@ void br2_forget_image(struct br2pgo_conversion *conversion)
     conversion->image = NULL;
 }
 
+/* What can be done when all recordings are counted. */
+static int finish_reading(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    int rc = br2_chosen_check(conversion, err);
+    if (rc == 0 && conversion->options.min_count > 1) {
+        rc = br2_leave_out_rare(conversion, err);
+        for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
+            rc = br2_recording_count_sources(&conversion->recordings[i], err);
+        }
+    }
+    rc = rc != 0 ? rc : br2_leave_out_check(conversion, err);
+    return rc != 0 ? rc : br2_weigh(conversion, err);
+}
+
+/* What is wrong with one recording and says nothing of the others. */
+static bool is_of_one(int status)
+{
+    return status == BR2PGO_IO || status == BR2PGO_UNSUPPORTED || status == BR2PGO_CORRUPT ||
+           status == BR2PGO_USELESS || status == BR2PGO_LIMIT;
+}
+
+static void leave_out_recording(struct br2pgo_conversion *conversion, size_t number,
+                                const struct br2pgo_error *why)
+{
+    struct br2_recording *recording = &conversion->recordings[number];
+    br2_note(conversion, BR2PGO_NOTE_WARNING, "left out: %s", why->message);
+    br2_recording_done(recording);
+    conversion->recording_count--;
+    for (size_t i = number; i < conversion->recording_count; i++) {
+        conversion->recordings[i] = conversion->recordings[i + 1];
+    }
+}
+
+static int read_recordings(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    struct br2pgo_error why = {0};
+    size_t i = 0;
+    while (i < conversion->recording_count) {
+        int rc = br2_recording_read(conversion, &conversion->recordings[i], &why);
+        bool last = conversion->recording_count == 1;
+        if (rc != 0 && (!conversion->options.skip_bad || !is_of_one(rc) || last)) {
+            if (err != NULL) {
+                *err = why;
+            }
+            return rc;
+        }
+        if (rc != 0) {
+            leave_out_recording(conversion, i, &why);
+        } else {
+            i++;
+        }
+    }
+    return 0;
+}
+
 static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     bool all = conversion->options.all_images != 0;
     int rc = all ? br2_check_patterns(conversion, err) : 0;
     rc = rc != 0 ? rc : check_options(conversion, err);
-    for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
-        rc = br2_recording_read(conversion, &conversion->recordings[i], err);
-    }
+    rc = rc != 0 ? rc : read_recordings(conversion, err);
+    rc = rc != 0 ? rc : finish_reading(conversion, err);
     if (rc != 0) {
         return rc;
     }

@@ -40,7 +40,7 @@ static void lay_prefix(struct br2_perf_layout *layout, uint64_t type)
     uint16_t id = place(type, BR2_SAMPLE_ID, &at);
     layout->id = identifier != BR2_PERF_ABSENT ? identifier : id;
     place(type, BR2_SAMPLE_STREAM_ID, &at);
-    place(type, BR2_SAMPLE_CPU, &at);
+    layout->cpu = place(type, BR2_SAMPLE_CPU, &at);
     layout->period = place(type, BR2_SAMPLE_PERIOD, &at);
     layout->prefix = at;
 }

@@ -101,6 +101,7 @@ struct br2_perf_layout {
     uint16_t ip;
     uint16_t tid; /* pid, then tid */
     uint16_t time;
+    uint16_t cpu; /* u32, then 4 bytes of nothing */
     uint16_t period;
     uint16_t prefix;     /* where the fields of varying size begin */
     uint16_t read_base;  /* READ: size without its counters, 0: no such field */

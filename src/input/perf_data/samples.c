@@ -62,6 +62,9 @@ static void read_fields(const struct pass *pass, const struct br2_perf_attr *att
         ret->pid = (int32_t)br2_perf_u32(perf, body + layout->tid);
         ret->tid = (int32_t)br2_perf_u32(perf, body + layout->tid + 4);
     }
+    ret->cpu =
+        layout->cpu != BR2_PERF_ABSENT ? (int32_t)br2_perf_u32(perf, body + layout->cpu) : -1;
+    ret->comm = NULL;
     ret->ip = layout->ip != BR2_PERF_ABSENT ? br2_perf_u64(perf, body + layout->ip) : 0;
     ret->period = layout->period != BR2_PERF_ABSENT ? br2_perf_u64(perf, body + layout->period)
                                                     : attr->period;

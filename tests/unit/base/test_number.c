@@ -65,9 +65,54 @@ static void test_others(void **state)
     }
 }
 
+static void test_reading(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t value;
+        const char *rest; /* NULL: it is refused */
+    } rows[] = {
+        {"3", 3000, ""},
+        {"0.25x", 250, "x"},
+        {"12.5,7", 12500, ",7"},
+        {"0.001", 1, ""},
+        {"0.0001", 0, NULL},
+        {"1.", 0, NULL},
+        {".5", 0, NULL},
+        {"", 0, NULL},
+        {"-1", 0, NULL},
+        {"1..2", 0, NULL},
+        {"00012", 12000, ""},
+        {"18446744073709551.615", 0, NULL}, /* might wrap */
+        {"18446744073709549.999", UINT64_C(18446744073709549999), ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *at = rows[i].text;
+        uint64_t value = 0;
+        bool good = br2_decimal_read(&at, 1000, &value);
+        if (good != (rows[i].rest != NULL)) {
+            fail_msg("'%s'", rows[i].text);
+        }
+        if (good) {
+            assert_int_equal(value, rows[i].value);
+            assert_string_equal(at, rows[i].rest);
+        }
+    }
+    const char *at = "12";
+    uint64_t value;
+    assert_false(br2_number_read(&at, 11, &value));
+    at = "9";
+    assert_false(br2_number_read(&at, 3, &value));
+    at = "12";
+    assert_true(br2_number_read(&at, 12, &value));
+    assert_int_equal(value, 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_others),
     };

@@ -97,6 +97,10 @@ static void test_options_with_a_value(void **state)
         {"--debug-binary", &arguments.debug_binary},
         {"--report", &arguments.report},
         {"--gcc", &arguments.gcc},
+        {"--comm", &arguments.comms},
+        {"--cpu", &arguments.cpus},
+        {"--time", &arguments.time},
+        {"--pid", &arguments.record.processes},
         {"-f", &arguments.format},
         {"--format", &arguments.format},
     };
@@ -201,6 +205,31 @@ static void test_format_without_output(void **state)
     (void)state;
     assert_int_equal(parse("r", "-o", "a", "-f", "x", NULL), BR2PGO_INVALID);
     assert_string_equal(error.message, "no output follows '--format x'");
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse("a", "--weight", "3", "b", "c", "--weight=0.5", "-o", "x", "--", "d", NULL), 0);
+    assert_null(arguments.weights[0]);
+    assert_string_equal(arguments.weights[1], "3");
+    assert_string_equal(arguments.weights[2], "3");
+    assert_string_equal(arguments.weights[3], "0.5");
+    assert_int_equal(parse("a", "-o", "x", "--weight", "3", NULL), BR2PGO_INVALID);
+    assert_string_equal(error.message, "no recording follows '--weight 3'");
+}
+
+static void test_min_count(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("a", "-o", "x", "--min-count", "12", NULL), 0);
+    assert_int_equal(arguments.min_count, 12);
+    static const char *const bad[] = {"0", "x", "-1", "1.5", "18446744073709551616"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(parse("a", "-o", "x", "--min-count", bad[i], NULL), BR2PGO_INVALID);
+        assert_string_equal(error.hint, "it takes a number above 0");
+    }
 }
 
 static void test_recordings(void **state)
@@ -339,11 +368,12 @@ static void test_gcc_version(void **state)
 }
 
 static const char *const all_options[] = {
-    "binary",  "output",       "all-images",      "format",   "event",
-    "sysroot", "debug-binary", "ignore-build-id", "names",    "report",
-    "gcc",     "gcc-version",  "symbol-list",     "compress", "md5",
-    "partial", "progress",     "verbose",         "quiet",    "help",
-    "version",
+    "binary",  "output",       "all-images",      "format",    "event",
+    "sysroot", "debug-binary", "ignore-build-id", "names",     "report",
+    "gcc",     "gcc-version",  "symbol-list",     "compress",  "md5",
+    "partial", "progress",     "verbose",         "quiet",     "help",
+    "version", "weight",       "skip-bad",        "comm",      "cpu",
+    "time",    "pid",          "ignore-kernel",   "min-count",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -451,6 +481,8 @@ int main(void)
         cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
         cmocka_unit_test_teardown(test_format_without_output, teardown),
+        cmocka_unit_test_teardown(test_weights, teardown),
+        cmocka_unit_test_teardown(test_min_count, teardown),
         cmocka_unit_test_teardown(test_recordings, teardown),
         cmocka_unit_test_teardown(test_commands, teardown),
         cmocka_unit_test_teardown(test_refusals, teardown),

@@ -387,8 +387,9 @@ static void test_report(void **state)
     json_t *report = json_loads(text, 0, NULL);
     br2pgo_free(text);
     json_t *expected =
-        json_pack("[{s:s, s:i, s:i}, {s:s, s:i, s:i}]", "path", "perf.data", "samples", 1,
-                  "branch_records", 6, "path", "./perf.data", "samples", 1, "branch_records", 6);
+        json_pack("[{s:s, s:i, s:i, s:i}, {s:s, s:i, s:i, s:i}]", "path", "perf.data", "samples", 1,
+                  "branch_records", 6, "factor", 1, "path", "./perf.data", "samples", 1,
+                  "branch_records", 6, "factor", 1);
     assert_true(json_equal(json_object_get(report, "inputs"), expected));
     json_decref(expected);
     expected =
