@@ -327,6 +327,30 @@ static void test_machines(void **state)
     }
 }
 
+/* Which kernel an AMD processor needs. */
+static void test_amd_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        struct machine machine;
+        const char *hint;
+    } rows[] = {
+        {{.cpuinfo = AMD(25, 33, "brs"), .files = {{DEVICES "cpu/caps", NULL}}}, "AMD_BRS"},
+        {{.cpuinfo = AMD(25, 80, ""), .files = {{DEVICES "cpu/caps", NULL}}}, "AMD_BRS"},
+        {{.cpuinfo = AMD(25, 97, ""), .files = {{DEVICES "cpu/caps", NULL}}}, "Linux 6.1"},
+        {{.cpuinfo = AMD(26, 68, ""), .files = {{DEVICES "cpu/caps", NULL}}}, "Linux 6.1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char root[256];
+        struct br2_machine got;
+        make_root(root, sizeof root, &rows[i].machine);
+        assert_int_equal(br2_machine_examine(root, &got, NULL), 0);
+        remove_root(root, &rows[i].machine);
+        assert_int_equal(got.hardware, BR2_HARDWARE_NONE);
+        assert_non_null(strstr(got.hint, rows[i].hint));
+    }
+}
+
 static void test_paranoid(void **state)
 {
     (void)state;
@@ -380,9 +404,8 @@ static void test_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machines),
-        cmocka_unit_test(test_paranoid),
-        cmocka_unit_test(test_nothing_there),
+        cmocka_unit_test(test_machines), cmocka_unit_test(test_amd_kernels),
+        cmocka_unit_test(test_paranoid), cmocka_unit_test(test_nothing_there),
         cmocka_unit_test(test_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
