@@ -129,6 +129,9 @@ int br2_perf_try(const struct br2_machine *machine, const struct br2_record_requ
     for (size_t i = 0; i < BR2_MACHINE_EVENTS && machine->events[i] != NULL; i++) {
         struct br2pgo_error said = {0};
         int rc = try_event(machine, i, request, &said);
+        if (request->stop != NULL && *request->stop != 0) {
+            return br2_fail(err, BR2PGO_CANCELLED, "stopped before the recording began");
+        }
         if (rc == 0) {
             *ret_event = i;
             return 0;

@@ -8,7 +8,7 @@
 /* Finds the first of the machine's events that perf can sample with branch records, by recording
  * next to nothing; its number to `ret_event`. Errors: BR2PGO_UNSUPPORTED: there is none, and the
  * machine is as good as without branch hardware; BR2PGO_IO: perf is missing or refuses for a reason
- * that `err` names, with the cure. */
+ * that `err` names, with the cure; BR2PGO_CANCELLED: asked to stop. */
 int br2_perf_try(const struct br2_machine *machine, const struct br2_record_request *request,
                  size_t *ret_event, struct br2pgo_error *err);
 
