@@ -30,13 +30,15 @@ struct br2_write_options {
     bool symbol_list;      /* write the profile's symbol list (llvm-extbinary) */
     bool partial;          /* mark the profile partial (llvm-extbinary) */
     unsigned gcov_version; /* 1, 2 or 3; 0 is 2 (gcov) */
+    int bolt_version;      /* major version of the BOLT it is for; 0: any (bolt-preagg) */
     bool to_look_at;       /* for people: also what a reader would misunderstand (llvm-text) */
 };
-#define BR2_CAN_COMPRESS    1u
-#define BR2_CAN_MD5         2u
-#define BR2_CAN_SYMBOL_LIST 4u
-#define BR2_CAN_PARTIAL     8u
-#define BR2_CAN_GCC_VERSION 16u /* is for one version of GCC (gcov) */
+#define BR2_CAN_COMPRESS     1u
+#define BR2_CAN_MD5          2u
+#define BR2_CAN_SYMBOL_LIST  4u
+#define BR2_CAN_PARTIAL      8u
+#define BR2_CAN_GCC_VERSION  16u /* is for one version of GCC (gcov) */
+#define BR2_CAN_BOLT_VERSION 32u /* newer versions of BOLT take more (bolt-preagg) */
 
 struct br2_format {
     const char *name;
@@ -64,8 +66,8 @@ struct br2_format {
 
     /* For BR2_PRODUCT_FLOW. check_flow reads what was written; `text` says where it is not what the
      * flow says, "" where it is. */
-    int (*write_flow)(const struct br2_block_flow *flow, struct br2_buf *out,
-                      struct br2pgo_error *err);
+    int (*write_flow)(const struct br2_block_flow *flow, const struct br2_write_options *options,
+                      struct br2_buf *out, struct br2pgo_error *err);
     int (*check_flow)(const uint8_t *bytes, size_t size, const struct br2_block_flow *flow,
                       char *text, size_t text_size, struct br2pgo_error *err);
 };
@@ -86,6 +88,7 @@ int br2_format_encode_profile(const struct br2_format *format, const struct br2_
 int br2_format_encode_edges(const struct br2_format *format, const struct br2_edge_table *table,
                             struct br2_buf *out, struct br2pgo_error *err);
 int br2_format_encode_flow(const struct br2_format *format, const struct br2_block_flow *flow,
-                           struct br2_buf *out, struct br2pgo_error *err);
+                           const struct br2_write_options *options, struct br2_buf *out,
+                           struct br2pgo_error *err);
 
 #endif

@@ -198,11 +198,12 @@ int br2_format_encode_edges(const struct br2_format *format, const struct br2_ed
 }
 
 int br2_format_encode_flow(const struct br2_format *format, const struct br2_block_flow *flow,
-                           struct br2_buf *out, struct br2pgo_error *err)
+                           const struct br2_write_options *options, struct br2_buf *out,
+                           struct br2pgo_error *err)
 {
     size_t start = out->size;
     char text[512];
-    int status = format->write_flow(flow, out, err);
+    int status = format->write_flow(flow, options, out, err);
     if (status) {
         return status;
     }

@@ -16,7 +16,7 @@ run=(clang-19 llvm-19 python3)
 run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)
 check_optional=(clang-format-14 clang-tidy-14 mandoc valgrind libclang-rt-19-dev bolt-19
-    autofdo gcc-11 g++-11)
+    bolt-22 autofdo gcc-11 g++-11)
 
 say() {
     echo "install-packages: $*" >&2

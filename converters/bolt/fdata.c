@@ -313,9 +313,10 @@ bool br2_fdata_difference(const struct br2_fdata *a, const struct br2_fdata *b, 
     return a->count != b->count;
 }
 
-static int write_flow(const struct br2_block_flow *flow, struct br2_buf *out,
-                      struct br2pgo_error *err)
+static int write_flow(const struct br2_block_flow *flow, const struct br2_write_options *options,
+                      struct br2_buf *out, struct br2pgo_error *err)
 {
+    (void)options;
     struct br2_fdata fdata = {0};
     int rc = br2_fdata_build(&fdata, flow, err);
     if (rc == 0) {

@@ -64,6 +64,8 @@ struct br2pgo_options {
     int gcc_version;  /* major version of the GCC that gcov outputs are for; 0: what built the image
                        */
     int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's */
+    int bolt_version; /* major version of the BOLT that bolt-preagg outputs are for, 14 or more; 0:
+                         what every one reads */
     int all_images;   /* outputs for every image with enough records: see br2pgo_image_result */
     /* Which samples are used; NULL: all. Lists are separated by commas, at most 32 in each. */
     const char *pids;   /* processes: numbers and ranges, "12,100-199" */
@@ -80,7 +82,7 @@ struct br2pgo_options {
 };
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
-        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0,      \
+        sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0, 0,   \
             NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL                                            \
     }
 
@@ -209,11 +211,12 @@ BR2PGO_API int br2pgo_inspect(const char *recording, int json, char **ret,
                               struct br2pgo_error *err);
 
 /* Members of struct br2pgo_output_options, and the symbol list, that a format has a place for. */
-#define BR2PGO_CAN_COMPRESS    1u
-#define BR2PGO_CAN_MD5         2u
-#define BR2PGO_CAN_SYMBOL_LIST 4u
-#define BR2PGO_CAN_PARTIAL     8u
-#define BR2PGO_CAN_GCC_VERSION 16u /* gcc_version of struct br2pgo_options says something to it */
+#define BR2PGO_CAN_COMPRESS     1u
+#define BR2PGO_CAN_MD5          2u
+#define BR2PGO_CAN_SYMBOL_LIST  4u
+#define BR2PGO_CAN_PARTIAL      8u
+#define BR2PGO_CAN_GCC_VERSION  16u /* gcc_version of struct br2pgo_options says something to it */
+#define BR2PGO_CAN_BOLT_VERSION 32u /* bolt_version does */
 
 struct br2pgo_format {
     const char *name;

@@ -72,6 +72,8 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
      "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
     {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
+    {OPTION_BOLT_VERSION, "bolt-version", "N", FOR_CONVERT,
+     "write bolt-preagg for this version of BOLT; else for any", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},

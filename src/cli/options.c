@@ -94,12 +94,12 @@ static int parse_word(const char *option, const char *value, const char *const *
 }
 
 /* "12" or "12.2.0": the major version counts. */
-static int parse_gcc_version(const char *value, int *ret, struct br2pgo_error *err)
+static int parse_version(const char *option, const char *value, int *ret, struct br2pgo_error *err)
 {
     char *end;
     long major = value[0] >= '0' && value[0] <= '9' ? strtol(value, &end, 10) : 0;
     if (major < 1 || major > 999 || end[strspn(end, ".0123456789")] != '\0') {
-        br2_fail(err, BR2PGO_INVALID, "option '--gcc-version' does not take '%s'", value);
+        br2_fail(err, BR2PGO_INVALID, "option '--%s' does not take '%s'", option, value);
         br2_hint(err, "it takes a version, like 12 or 12.2");
         return BR2PGO_INVALID;
     }
@@ -167,7 +167,10 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         arguments->format_waits = true;
         break;
     case OPTION_GCC_VERSION:
-        rc = parse_gcc_version(value, &arguments->gcc_version, err);
+        rc = parse_version("gcc-version", value, &arguments->gcc_version, err);
+        break;
+    case OPTION_BOLT_VERSION:
+        rc = parse_version("bolt-version", value, &arguments->bolt_version, err);
         break;
     case OPTION_NAMES:
         rc = parse_word("names", value, names_words, &arguments->suffixes, err);

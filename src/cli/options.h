@@ -71,9 +71,10 @@ struct br2_arguments {
     const char *sysroot;
     const char *debug_binary;
     const char *report;
-    const char *gcc; /* compiler to ask for its version */
-    int gcc_version; /* 0: not given */
-    int suffixes;    /* enum br2pgo_suffixes */
+    const char *gcc;  /* compiler to ask for its version */
+    int gcc_version;  /* 0: not given */
+    int bolt_version; /* 0: not given */
+    int suffixes;     /* enum br2pgo_suffixes */
     bool all_images;
     bool ignore_build_id;
     bool symbol_list;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/block_private.h"
 #include "flow/blocks.h"
 #include "flow/flow_graph.h"
 #include "image/jump_tables.h"
-#include "image/symbol_names.h"
 
 const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
     [BR2_BLOCK_KEPT] = "kept",
@@ -26,8 +26,8 @@ struct builder {
     struct br2_block_flow *flow;
     struct br2_jump_tables *tables;
     struct br2_symbol_names symbols;
-    struct br2_code_section section; /* of the last stub without a name */
-    struct br2_addresses entries;    /* where code of one function jumps into another */
+    struct br2_addresses entries; /* where code of one function jumps into another */
+    size_t trace;                 /* of the graph's, the first of the edges to come */
     /* Of the function in hand: */
     uint32_t number;
     const struct br2_flow_function *function;
@@ -70,60 +70,6 @@ static int find_entries(struct builder *builder, struct br2pgo_error *err)
     }
     br2_addresses_sort(&builder->entries);
     return 0;
-}
-
-/* The text that a PLT stub's range has behind the name of what it leads to; NULL: no stub with a
- * name. */
-static const char *end_of_stub_name(const struct br2_code_range *range)
-{
-    size_t length = strlen(range->name);
-    bool named = length > 4 && strcmp(range->name + length - 4, "@plt") == 0;
-    return range->plt && named ? range->name + length - 4 : NULL;
-}
-
-static int name_function(struct builder *builder, size_t index, struct br2pgo_error *err)
-{
-    const struct br2_code_range *range = builder->graph->functions[index].range;
-    const struct br2_symbol_name *symbol = br2_symbol_names_at(&builder->symbols, range->start);
-    struct br2_block_function *function = &builder->flow->functions[index];
-    const char *name = "";
-    size_t length = 0;
-    function->start = range->start;
-    if (symbol != NULL) {
-        name = symbol->name;
-        length = strlen(name);
-        function->local = symbol->local;
-    } else if (range->plt && end_of_stub_name(range) != NULL) {
-        name = range->name;
-        length = (size_t)(end_of_stub_name(range) - name);
-        function->plt = true;
-    } else if (range->plt) {
-        /* Stubs of one section follow each other: mostly it is the last one's. */
-        struct br2_code_section *section = &builder->section;
-        function->section = (range->start >= section->start && range->start < section->end) ||
-                            br2_image_section_at(builder->graph->image, range->start, section);
-        function->start = function->section ? section->start : range->start;
-        name = function->section ? section->name : "";
-        length = strlen(name);
-    }
-    function->name = br2_strings_add(&builder->flow->names, name, length);
-    return function->name != BR2_NO_STRING ? 0 : br2_fail_memory(err);
-}
-
-static int name_functions(struct builder *builder, struct br2pgo_error *err)
-{
-    const struct br2_flow_graph *graph = builder->graph;
-    struct br2_block_flow *flow = builder->flow;
-    flow->functions = br2_calloc(graph->function_count, sizeof *flow->functions);
-    if (flow->functions == NULL) {
-        return br2_fail_memory(err);
-    }
-    flow->function_count = graph->function_count;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < graph->function_count; i++) {
-        rc = name_function(builder, i, err);
-    }
-    return rc;
 }
 
 static int add_edge(struct builder *builder, const struct br2_block_edge *edge,
@@ -188,6 +134,34 @@ static bool is_unwinding(const struct builder *builder, const struct br2_flow_ed
            !has_entry(builder, edge) && !is_jump_target(builder, edge->to);
 }
 
+/* The traces of an edge: graph and edges are walked side by side. */
+static int take_traces(struct builder *builder, const struct br2_flow_edge *edge,
+                       enum br2_block_verdict verdict, uint64_t from, struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    bool wanted = (verdict == BR2_BLOCK_KEPT || verdict == BR2_BLOCK_RETURN) &&
+                  edge->to_function != BR2_NO_FUNCTION &&
+                  !graph->functions[edge->to_function].range->plt;
+    int rc = 0;
+    for (; rc == 0 && builder->trace < graph->trace_count; builder->trace++) {
+        const struct br2_flow_trace *trace = &graph->traces[builder->trace];
+        if (trace->from != edge->from || trace->to != edge->to || trace->kind != edge->kind) {
+            break;
+        }
+        struct br2_block_trace taken = {
+            .from = from,
+            .to = trace->to,
+            .end = trace->end,
+            .count = trace->count,
+            .mispredicted = trace->mispredicted,
+            .returns = verdict == BR2_BLOCK_RETURN,
+            .resumed = trace->resumed,
+        };
+        rc = wanted ? br2_block_traces_add(builder->flow, &taken, err) : 0;
+    }
+    return rc;
+}
+
 static int take_edge(struct builder *builder, const struct br2_flow_edge *edge,
                      struct br2pgo_error *err)
 {
@@ -205,7 +179,8 @@ static int take_edge(struct builder *builder, const struct br2_flow_edge *edge,
         taken.from_function = BR2_OUTSIDE;
     }
     builder->flow->verdicts[verdict] += edge->count;
-    return verdict == BR2_BLOCK_KEPT ? add_edge(builder, &taken, err) : 0;
+    int rc = take_traces(builder, edge, verdict, taken.from, err);
+    return rc == 0 && verdict == BR2_BLOCK_KEPT ? add_edge(builder, &taken, err) : rc;
 }
 
 /* Whether control that reaches the end of a block may go on to the next one. */
@@ -391,7 +366,7 @@ static int build(struct builder *builder, struct br2pgo_error *err)
     const struct br2_flow_graph *graph = builder->graph;
     int rc = br2_jump_tables_open(graph->image, &builder->tables, err);
     rc = rc != 0 ? rc : br2_symbol_names_read(graph->image, &builder->symbols, err);
-    rc = rc != 0 ? rc : name_functions(builder, err);
+    rc = rc != 0 ? rc : br2_block_flow_name(builder->flow, graph, &builder->symbols, err);
     rc = rc != 0 ? rc : find_entries(builder, err);
     size_t edge = 0;
     for (; rc == 0 && edge < graph->edge_count && graph->edges[edge].from == 0; edge++) {
@@ -415,6 +390,7 @@ int br2_block_flow_build(const struct br2_flow_graph *graph, struct br2_block_fl
     br2_addresses_done(&builder.targets);
     br2_addresses_done(&builder.inner);
     merge_edges(ret);
+    br2_block_traces_merge(ret);
     return rc;
 }
 
@@ -424,5 +400,6 @@ void br2_block_flow_done(struct br2_block_flow *flow)
     br2_free(flow->functions);
     br2_free(flow->edges);
     br2_free(flow->runs);
+    br2_free(flow->traces);
     *flow = (struct br2_block_flow){0};
 }

@@ -55,6 +55,18 @@ struct br2_block_run {
     uint64_t resumed; /* of `count`: behind a return, or a branch from outside the function */
 };
 
+/* An edge, or a return, that led to a run. Of an edge's counts and a run's, its traces have a part.
+ */
+struct br2_block_trace {
+    uint64_t from; /* as in an edge; of a return, which is no edge, its address */
+    uint64_t to;
+    uint64_t end; /* of the run that starts at `to` */
+    uint64_t count;
+    uint64_t mispredicted; /* at most `count` */
+    bool returns;
+    bool resumed; /* the run counts as such */
+};
+
 /* Zero-initialise, then build. */
 struct br2_block_flow {
     struct br2_strings names;
@@ -65,6 +77,10 @@ struct br2_block_flow {
     size_t edge_capacity;
     struct br2_block_run *runs; /* owned; sorted by start, end; distinct; not of stubs */
     size_t run_count;
+    /* Only if the graph has traces: owned; sorted by from, to, end; distinct; not into stubs. */
+    struct br2_block_trace *traces;
+    size_t trace_count;
+    size_t trace_capacity;
     uint64_t verdicts[BR2_BLOCK_VERDICTS]; /* executions */
 };
 

@@ -75,7 +75,7 @@ static int settle(struct br2_flow_builder *builder, const struct br2_doubtful_ru
     if (to_next || (double)passed < PASSED_SHARE_MIN * (double)(passed + logged)) {
         builder->graph->run_verdicts[BR2_RUN_KEPT] -= passed;
         builder->graph->run_verdicts[BR2_RUN_PASSES_JUMP] += passed;
-        return 0;
+        return br2_addresses_add(&builder->logged, runs[0].jump) ? 0 : br2_fail_memory(err);
     }
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -103,5 +103,6 @@ int br2_settle_doubtful(struct br2_flow_builder *builder, struct br2pgo_error *e
         }
         rc = settle(builder, builder->doubtful + i, end - i, err);
     }
+    br2_addresses_sort(&builder->logged);
     return rc;
 }

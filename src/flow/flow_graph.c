@@ -26,6 +26,7 @@ void br2_flow_graph_free(struct br2_flow_graph *graph)
     br2_free(graph->functions);
     br2_free(graph->runs);
     br2_free(graph->edges);
+    br2_free(graph->traces);
     br2_free(graph->timings);
     br2_free(graph);
 }
@@ -218,11 +219,11 @@ static int add_run(struct br2_flow_builder *builder, const struct br2_flow_run *
                           : br2_flow_add_run(builder, run, err);
 }
 
-static int add_judged_run(struct br2_flow_builder *builder, const struct br2_judged_branch *branch,
-                          const struct br2_judged_run *judged, uint64_t count,
+static int add_judged_run(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                          const struct br2_judged_branch *branch, struct br2_judged_run *judged,
                           struct br2pgo_error *err)
 {
-    struct br2_flow_run run = {.start = judged->start, .end = judged->end, .count = count};
+    struct br2_flow_run run = {.start = judged->start, .end = judged->end, .count = trace->count};
     struct br2_spot target;
     int rc = br2_flow_find(builder, judged->start, &target, err);
     if (rc != 0) {
@@ -230,9 +231,13 @@ static int add_judged_run(struct br2_flow_builder *builder, const struct br2_jud
     }
     bool sound = branch->verdict == BR2_BRANCH_KEPT || branch->verdict == BR2_BRANCH_ENTERS;
     bool inside = branch->source.function == target.function && branch->kind != BR2_EDGE_RETURN;
-    run.resumed = sound && !inside ? count : 0;
+    judged->resumed = sound && !inside;
+    run.resumed = judged->resumed ? run.count : 0;
     see_function(builder, target.function);
-    return add_run(builder, &run, judged->passes, err);
+    if (sound && builder->keep_traces) {
+        rc = br2_flow_add_trace(builder, trace, branch, judged, err);
+    }
+    return rc != 0 ? rc : add_run(builder, &run, judged->passes, err);
 }
 
 /* A run of which only the recorder knows what it followed. */
@@ -276,7 +281,7 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
         graph->run_verdicts[run.verdict] += counts ? trace->count : 0;
     }
     if (rc == 0 && trace->run != BR2_RUN_NONE && run.verdict == BR2_RUN_KEPT) {
-        rc = add_judged_run(builder, &branch, &run, trace->count, err);
+        rc = add_judged_run(builder, trace, &branch, &run, err);
     }
     uint64_t records = records_of(graph, trace, &run);
     graph->branches[branch.verdict] += records;
@@ -499,21 +504,23 @@ static int take_source(struct br2_flow_builder *builder, const struct br2_flow_s
     return rc != 0 ? rc : take_table(builder, &source->folded->timings, take_timing, err);
 }
 
-int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_source *sources,
-                         size_t source_count, struct br2_flow_graph **ret, struct br2pgo_error *err)
+int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_evidence *evidence,
+                         struct br2_flow_graph **ret, struct br2pgo_error *err)
 {
-    struct br2_flow_builder builder = {.image = image};
+    struct br2_flow_builder builder = {.image = image, .keep_traces = evidence->keep_traces};
     int rc = prepare(&builder, err);
-    for (size_t i = 0; rc == 0 && i < source_count; i++) {
-        rc = take_source(&builder, &sources[i], err);
+    for (size_t i = 0; rc == 0 && i < evidence->source_count; i++) {
+        rc = take_source(&builder, &evidence->sources[i], err);
     }
     if (rc == 0) {
         merge_edges(builder.graph);
         rc = br2_settle_doubtful(&builder, err);
+        br2_flow_merge_traces(&builder);
     }
     br2_decoder_free(builder.decoder);
     br2_free(builder.function_of_range);
     br2_free(builder.doubtful);
+    br2_addresses_done(&builder.logged);
     if (rc != 0) {
         br2_flow_graph_free(builder.graph);
         return rc;

@@ -74,6 +74,18 @@ struct br2_flow_edge {
     uint64_t mispredicted;
 };
 
+/* A branch and the run behind it, both kept. */
+struct br2_flow_trace {
+    uint64_t from; /* as in an edge, like `kind` */
+    uint64_t to;
+    uint64_t end;    /* of the last instruction of the run */
+    uint64_t passes; /* address of the indirect jump that the run passes; 0: none */
+    enum br2_edge_kind kind;
+    bool resumed; /* as in a run */
+    uint64_t count;
+    uint64_t mispredicted; /* at most `count` */
+};
+
 /* How often a straight run took so many cycles. */
 struct br2_flow_timing {
     uint64_t start;
@@ -104,6 +116,8 @@ struct br2_flow_graph {
     size_t run_count;
     struct br2_flow_edge *edges; /* sorted by from, to, kind; distinct */
     size_t edge_count;
+    struct br2_flow_trace *traces; /* only if asked for; sorted by from, to, kind, end; distinct */
+    size_t trace_count;
     struct br2_flow_timing *timings; /* sorted by start, end, cycles; only of kept runs */
     size_t timing_count;
     bool predictions_known; /* set by the maker of the graph: mispredictions mean something */
@@ -128,14 +142,19 @@ struct br2_flow_source {
     enum br2_address_base base;
 };
 
+struct br2_flow_evidence {
+    const struct br2_flow_source *sources;
+    size_t source_count;
+    bool keep_traces; /* whether the graph is to have `traces` beside runs and edges */
+};
+
 /*
- * Builds the graph of `image` from the recordings in `sources`. `*ret` is freed with
- * br2_flow_graph_free; `image` must live as long. Errors: BR2PGO_NO_MEMORY, BR2PGO_UNSUPPORTED
- * (code of a machine that is not decoded).
+ * Builds the graph of `image` from recordings. `*ret` is freed with br2_flow_graph_free; `image`
+ * must live as long. Errors: BR2PGO_NO_MEMORY, BR2PGO_UNSUPPORTED (code of a machine that is not
+ * decoded).
  */
-int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_source *sources,
-                         size_t source_count, struct br2_flow_graph **ret,
-                         struct br2pgo_error *err);
+int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_evidence *evidence,
+                         struct br2_flow_graph **ret, struct br2pgo_error *err);
 void br2_flow_graph_free(struct br2_flow_graph *graph);
 
 /* The function that contains the address, or BR2_NO_FUNCTION. */

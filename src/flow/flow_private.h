@@ -3,6 +3,7 @@
 #ifndef BR2_FLOW_FLOW_PRIVATE_H
 #define BR2_FLOW_FLOW_PRIVATE_H
 
+#include "base/addresses.h"
 #include "flow/flow_graph.h"
 
 /* One instruction of a hit function. */
@@ -34,9 +35,12 @@ struct br2_flow_builder {
     size_t run_capacity;
     size_t edge_capacity;
     size_t timing_capacity;
+    size_t trace_capacity;
+    bool keep_traces;
     struct br2_doubtful_run *doubtful;
     size_t doubtful_count;
     size_t doubtful_capacity;
+    struct br2_addresses logged; /* indirect jumps that no run passes, sorted once it is settled */
 };
 
 /* Finds the instruction at `address`, decoding its function when it is hit first. */
@@ -75,6 +79,7 @@ struct br2_judged_run {
     uint64_t start;
     uint64_t end;
     const struct br2_insn *passes; /* kept, but passes this indirect jump; else NULL */
+    bool resumed;                  /* set where it is added to the graph: as in a run of that */
 };
 int br2_judge_run(struct br2_flow_builder *builder, uint64_t start_offset, uint64_t length,
                   struct br2_judged_run *ret, struct br2pgo_error *err);
@@ -87,5 +92,13 @@ int br2_flow_doubt(struct br2_flow_builder *builder, const struct br2_flow_run *
                    const struct br2_insn *passes, struct br2pgo_error *err);
 /* Decides over all runs in doubt. The graph's edges are sorted and merged. */
 int br2_settle_doubtful(struct br2_flow_builder *builder, struct br2pgo_error *err);
+
+/* Adds a trace whose branch and run are kept; the run may be in doubt ... */
+int br2_flow_add_trace(struct br2_flow_builder *builder, const struct br2_trace *trace,
+                       const struct br2_judged_branch *branch, const struct br2_judged_run *run,
+                       struct br2pgo_error *err);
+/* ... until here, behind br2_settle_doubtful: leaves out what passes a jump that is logged, sorts
+ * the others and adds equal ones up. */
+void br2_flow_merge_traces(struct br2_flow_builder *builder);
 
 #endif

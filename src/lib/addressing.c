@@ -23,7 +23,8 @@ static int count_fitting(const struct br2pgo_conversion *conversion,
         .base = base,
     };
     struct br2_flow_graph *graph = NULL;
-    int rc = br2_flow_graph_build(conversion->image, &source, 1, &graph, err);
+    struct br2_flow_evidence evidence = {&source, 1, false};
+    int rc = br2_flow_graph_build(conversion->image, &evidence, &graph, err);
     if (rc != 0) {
         return rc;
     }

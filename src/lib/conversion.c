@@ -13,7 +13,8 @@
 _Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
                    BR2_CAN_SYMBOL_LIST == BR2PGO_CAN_SYMBOL_LIST &&
                    BR2_CAN_PARTIAL == BR2PGO_CAN_PARTIAL &&
-                   BR2_CAN_GCC_VERSION == BR2PGO_CAN_GCC_VERSION,
+                   BR2_CAN_GCC_VERSION == BR2PGO_CAN_GCC_VERSION &&
+                   BR2_CAN_BOLT_VERSION == BR2PGO_CAN_BOLT_VERSION,
                "the public numbers are those of the converters");
 
 const char *br2pgo_version(void)
@@ -73,6 +74,31 @@ int br2_check_size(size_t size, size_t known, const char *what, struct br2pgo_er
     return 0;
 }
 
+/* The first LLVM with a BOLT in it. */
+#define BOLT_FIRST 14
+
+static int check_values(const struct br2pgo_options *options, struct br2pgo_error *err)
+{
+    if (options->suffixes < BR2PGO_SUFFIXES_AUTO || options->suffixes > BR2PGO_SUFFIXES_NONE) {
+        br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", options->suffixes);
+        br2_hint(err, "it is one of enum br2pgo_suffixes");
+        return BR2PGO_INVALID;
+    }
+    if (options->gcc_version < 0 || options->gcov_version < 0 || options->gcov_version > 3) {
+        br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
+                 options->gcc_version, options->gcov_version);
+        br2_hint(err, "0 stands for the one that built the image");
+        return BR2PGO_INVALID;
+    }
+    if (options->bolt_version < BOLT_FIRST && options->bolt_version != 0) {
+        br2_fail(err, BR2PGO_INVALID, "there is no BOLT of version %d", options->bolt_version);
+        br2_hint(err, "the first is that of LLVM %d; llvm-bolt --version says which it is",
+                 BOLT_FIRST);
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
 int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion **ret,
                 struct br2pgo_error *err)
 {
@@ -85,16 +111,9 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
         }
         taken = *options;
     }
-    if (taken.suffixes < BR2PGO_SUFFIXES_AUTO || taken.suffixes > BR2PGO_SUFFIXES_NONE) {
-        br2_fail(err, BR2PGO_INVALID, "unknown suffix policy %d", taken.suffixes);
-        br2_hint(err, "it is one of enum br2pgo_suffixes");
-        return BR2PGO_INVALID;
-    }
-    if (taken.gcc_version < 0 || taken.gcov_version < 0 || taken.gcov_version > 3) {
-        br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
-                 taken.gcc_version, taken.gcov_version);
-        br2_hint(err, "0 stands for the one that built the image");
-        return BR2PGO_INVALID;
+    int rc = check_values(&taken, err);
+    if (rc != 0) {
+        return rc;
     }
     struct br2pgo_conversion *conversion = br2_calloc(1, sizeof *conversion);
     if (conversion == NULL) {
@@ -102,7 +121,7 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
     }
     conversion->options = taken;
     conversion->weight = BR2_WEIGHT_ONE;
-    int rc = copy_strings(&conversion->options, err);
+    rc = copy_strings(&conversion->options, err);
     rc = rc != 0 ? rc : br2_selection_parse(&conversion->options, &conversion->selection, err);
     if (rc != 0) {
         br2pgo_close(conversion);
@@ -324,6 +343,9 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
         .symbol_list = conversion->options.symbol_list != 0 &&
                        (target.format->capabilities & BR2_CAN_SYMBOL_LIST) != 0,
     };
+    if ((target.format->capabilities & BR2_CAN_BOLT_VERSION) != 0) {
+        target.options.bolt_version = conversion->options.bolt_version;
+    }
     target.path = br2_strdup(path);
     if (target.path == NULL || !br2_grow(&conversion->targets, &conversion->target_capacity,
                                          conversion->target_count, sizeof *conversion->targets)) {

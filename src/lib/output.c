@@ -22,7 +22,8 @@ static int encode(struct br2pgo_conversion *conversion, struct br2_target *targe
     } else if (format->product == BR2_PRODUCT_EDGES) {
         rc = br2_format_encode_edges(format, &conversion->edges, &target->bytes, err);
     } else {
-        rc = br2_format_encode_flow(format, &conversion->block_flow, &target->bytes, err);
+        rc = br2_format_encode_flow(format, &conversion->block_flow, &target->options,
+                                    &target->bytes, err);
     }
     if (rc != 0) {
         br2_prefix(err, "'%s'", target->path);

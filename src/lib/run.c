@@ -48,6 +48,16 @@ static bool predictions_known(struct br2pgo_conversion *conversion)
     return with != NULL && without == NULL;
 }
 
+/* Whether a BOLT that may read traces gets them. */
+static bool needs_traces(const struct br2pgo_conversion *conversion)
+{
+    bool needed = false;
+    for (size_t i = 0; i < conversion->target_count; i++) {
+        needed = needed || conversion->targets[i].options.bolt_version != 0;
+    }
+    return needed;
+}
+
 static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     struct br2_flow_source *sources = br2_calloc(conversion->recording_count, sizeof *sources);
@@ -64,8 +74,9 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
             .base = recording->base,
         };
     }
-    int rc = br2_flow_graph_build(conversion->image, sources, conversion->recording_count,
-                                  &conversion->graph, err);
+    struct br2_flow_evidence evidence = {sources, conversion->recording_count,
+                                         needs_traces(conversion)};
+    int rc = br2_flow_graph_build(conversion->image, &evidence, &conversion->graph, err);
     br2_free(sources);
     if (rc == 0) {
         conversion->graph->predictions_known = predictions_known(conversion);
@@ -300,6 +311,12 @@ static int check_options(const struct br2pgo_conversion *conversion, struct br2p
     if (!listed) {
         br2_fail(err, BR2PGO_INVALID, "no output has a place for the list of all functions");
         br2_hint(err, "llvm-extbinary (.prof) has; else leave --symbol-list out");
+        return BR2PGO_INVALID;
+    }
+    if (conversion->options.bolt_version != 0 && !needs_traces(conversion)) {
+        br2_fail(err, BR2PGO_INVALID, "no output is for a version of BOLT");
+        br2_hint(err,
+                 "bolt-preagg (.preagg) is; fdata is the same for all: leave --bolt-version out");
         return BR2PGO_INVALID;
     }
     if (!needs_debug(conversion) && check_suffixes(conversion, err) != 0) {

@@ -19,6 +19,9 @@ DATA = os.environ.get("BR2PGO_DATA", "")
 BIN = os.environ.get("LLVM_BIN") or "/usr/lib/llvm-19/bin"
 BOLT, PERF2BOLT, CLANG = (os.path.join(BIN, name) for name in ("llvm-bolt", "perf2bolt", "clang"))
 EMULATED = ["lua-clang", "lua-gcc", "speedtest1-clang"]
+# A BOLT that reads traces: its version and its perf2bolt.
+NEWER = next(((version, path) for version in range(30, 20, -1)
+              for path in [f"/usr/lib/llvm-{version}/bin/perf2bolt"] if os.path.exists(path)), None)
 BLOCKS = ["-reorder-blocks=ext-tsp", "-dyno-stats"]
 LAYOUT = ["-reorder-functions=hfsort", "-split-functions"]
 # BOLT 19 cannot write functions with computed goto, and says so at the very end.
@@ -142,14 +145,39 @@ def compare(name, ours, reference):
         print(f"    {count:5} records {samples[reason]:8} samples  {reason}")
 
 
+def aggregate(perf2bolt, preaggregated, binary):
+    """What a perf2bolt makes of pre-aggregated addresses."""
+    result = run(perf2bolt, binary, "--pa", "-p", preaggregated, "-o", "aggregated.fdata")
+    mismatching = re.search(r"traces mismatching[^:]*: (\d+)", result.stdout)
+    expect(result.returncode == 0 and mismatching and int(mismatching.group(1)) == 0,
+           f"{perf2bolt} {preaggregated}: {result.stdout[-500:]}")
+    return read_fdata("aggregated.fdata")
+
+
 def check_preaggregated(name, recording, binary):
     """perf2bolt makes the same fdata of the addresses."""
     convert(recording, binary, "x.preagg")
-    result = run(PERF2BOLT, binary, "--pa", "-p", "x.preagg", "-o", "x.fdata")
-    mismatching = re.search(r"traces mismatching[^:]*: (\d+)", result.stdout)
-    expect(result.returncode == 0 and mismatching and int(mismatching.group(1)) == 0
-           and read_fdata("x.fdata") == read_fdata(f"{name}.fdata"),
-           f"{name}: perf2bolt --pa: {result.stdout[-500:]}")
+    expect(aggregate(PERF2BOLT, "x.preagg", binary) == read_fdata(f"{name}.fdata"),
+           f"{name}: perf2bolt --pa makes another file")
+
+
+def check_traces(name, recording, binary):
+    """A BOLT that reads traces makes the same of them as of branches and runs apart. It knows where a
+    recursive return comes from, and does not count that run for its call's block."""
+    if NEWER is None:
+        print("no BOLT from version 21 on: traces are not read by one")
+        return
+    version, perf2bolt = NEWER
+    convert(recording, binary, "apart.preagg")
+    convert(recording, binary, "traces.preagg", "--bolt-version", str(version))
+    apart, traces = (aggregate(perf2bolt, file, binary) for file in ("apart.preagg", "traces.preagg"))
+    wrong = {key for key in set(apart) | set(traces) if apart.get(key) != traces.get(key)
+             and not key[0][0] == key[1][0] == "recurse"}
+    kinds = collections.Counter(line[0] for line in open("traces.preagg", encoding="utf-8"))
+    expect(not wrong and kinds["T"] and kinds["R"] and sum(m for m, _ in traces.values())
+           == sum(m for m, _ in apart.values()), f"{name}: traces: {kinds}, differ in {wrong}")
+    print(f"{name}: perf2bolt {version} reads {kinds['T']} traces, {kinds['R']} behind returns, as"
+          f" {len(traces)} records")
 
 
 def check_emulated(name):
@@ -161,6 +189,7 @@ def check_emulated(name):
         compare(name, read_fdata(f"{name}.fdata"), read_fdata(f"{name}.reference"))
         theirs = optimise(binary, f"{name}.reference")
         check_preaggregated(name, recording, binary)
+    check_traces(name, recording, binary)
     expect(saved > 0.5 and saved >= theirs - 1e-9,
            f"{name}: {saved:.4f} of the taken branches saved, with perf2bolt's file {theirs:.4f}")
     print(f"{name}: llvm-bolt saves {saved:.2%} of the taken branches, perf2bolt: {theirs:.2%}")
@@ -285,6 +314,7 @@ def check_quickstart():
     print(f"words: llvm-bolt saves {saved:.2%} of the taken branches, the program prints the same")
     if make_reference("perf.data", "words", "words.reference"):
         compare("words", read_fdata("words.fdata"), read_fdata("words.reference"))
+    check_traces("words", "perf.data", "words")
     check_refused()
     check_switches()
     return True
@@ -315,6 +345,7 @@ def check_switches():
         if make_reference("switches.data", "switches", "switches.reference"):
             compare(" ".join(map(os.path.basename, build)), read_fdata("switches.fdata"),
                     read_fdata("switches.reference"))
+        check_traces("switches", "switches.data", "switches")
         spoil("switches.data", "spoilt.data", shift_many)
         convert("spoilt.data", "switches", "spoilt.fdata")
         optimise("switches", "spoilt.fdata")

@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "tests/unit/lib/fixture.h"
 
-static const char *const outputs[] = {"m.textprof",   "m.prof",  "m.edges.csv",
-                                      "m.edges.json", "m.fdata", "m.gcov"};
+static const char *const outputs[] = {"m.textprof", "m.prof", "m.edges.csv", "m.edges.json",
+                                      "m.fdata",    "m.gcov", "m.preagg"};
 #define OUTPUT_COUNT (sizeof outputs / sizeof *outputs)
 
 static struct br2pgo_error error;
@@ -37,6 +37,7 @@ static int convert(const char *recording, const char *event, char **ret_report)
     options.sysroot = "";
     options.symbol_list = 1;
     options.gcc_version = event == NULL ? 14 : 16;
+    options.bolt_version = 22;
     struct br2pgo_conversion *conversion;
     int rc = br2pgo_open(&options, &conversion, &error);
     if (rc != 0) {
@@ -96,8 +97,8 @@ static void check_conversion(const char *recording, const char *event)
         good[i] = fixture_load(outputs[i], &sizes[i]);
     }
     char text[] = "old";
-    char *old[OUTPUT_COUNT] = {text, text, text, text, text, text};
-    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3, 3, 3};
+    char *old[OUTPUT_COUNT] = {text, text, text, text, text, text, text};
+    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3, 3, 3, 3};
     assert_in_range(count, 200, 20000);
     set_old_outputs();
     for (size_t i = 1; i <= count; i++) {

@@ -367,13 +367,24 @@ static void test_gcc_version(void **state)
                    "leave one of them out");
 }
 
+static void test_bolt_version(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("r", "-o", "o", "--bolt-version", "22.1.8", NULL), 0);
+    assert_int_equal(arguments.bolt_version, 22);
+    assert_int_equal(arguments.gcc_version, 0);
+    assert_refused(parse("r", "-o", "o", "--bolt-version", "new", NULL),
+                   "option '--bolt-version' does not take 'new'",
+                   "it takes a version, like 12 or 12.2");
+}
+
 static const char *const all_options[] = {
     "binary",  "output",       "all-images",      "format",    "event",
     "sysroot", "debug-binary", "ignore-build-id", "names",     "report",
     "gcc",     "gcc-version",  "symbol-list",     "compress",  "md5",
     "partial", "progress",     "verbose",         "quiet",     "help",
     "version", "weight",       "skip-bad",        "comm",      "cpu",
-    "time",    "pid",          "ignore-kernel",   "min-count",
+    "time",    "pid",          "ignore-kernel",   "min-count", "bolt-version",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -479,6 +490,7 @@ int main(void)
         cmocka_unit_test_teardown(test_options_without_a_value, teardown),
         cmocka_unit_test_teardown(test_words, teardown),
         cmocka_unit_test_teardown(test_gcc_version, teardown),
+        cmocka_unit_test_teardown(test_bolt_version, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
         cmocka_unit_test_teardown(test_format_without_output, teardown),
         cmocka_unit_test_teardown(test_weights, teardown),

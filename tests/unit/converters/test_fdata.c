@@ -40,6 +40,8 @@ static struct br2_block_flow make_flow(void)
     return flow;
 }
 
+static const struct br2_write_options options = {.bolt_version = 0};
+
 #define WRITTEN                                                                                    \
     "0 [unknown] 0 1 main 0 0 7\n"                                                                 \
     "1 PG.Lx/1 0 1 PG.Lx/1 2 0 1\n"                                                                \
@@ -55,7 +57,7 @@ static void test_write(void **state)
     struct br2_block_flow flow = make_flow();
     struct br2_buf out = {0};
     struct br2pgo_error err = {0};
-    assert_int_equal(br2_format_encode_flow(&br2_format_fdata, &flow, &out, &err), 0);
+    assert_int_equal(br2_format_encode_flow(&br2_format_fdata, &flow, &options, &out, &err), 0);
     assert_int_equal(out.size, sizeof WRITTEN - 1);
     assert_memory_equal(out.bytes, WRITTEN, out.size);
     br2_buf_done(&out);
@@ -233,7 +235,7 @@ static void test_without_memory(void **state)
     while (rc == BR2PGO_NO_MEMORY && nth < 200) {
         struct br2_buf out = {0};
         br2_mem_fail_at(++nth);
-        rc = br2_format_encode_flow(&br2_format_fdata, &flow, &out, NULL);
+        rc = br2_format_encode_flow(&br2_format_fdata, &flow, &options, &out, NULL);
         br2_mem_fail_at(0);
         br2_buf_done(&out);
     }

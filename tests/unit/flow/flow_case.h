@@ -125,7 +125,8 @@ static inline void fc_build(struct flow_case *fc)
         .is_image = fc->is_image,
         .first_time = fc->counting.stats.first_time,
     };
-    assert_int_equal(br2_flow_graph_build(fc->image, &source, 1, &fc->graph, NULL), 0);
+    struct br2_flow_evidence evidence = {&source, 1, true};
+    assert_int_equal(br2_flow_graph_build(fc->image, &evidence, &fc->graph, NULL), 0);
 }
 
 static inline void fc_close(struct flow_case *fc)

@@ -114,6 +114,42 @@ static void test_losses(void **state)
     fc_close(&fc);
 }
 
+/* Traces are of edges that are kept and of returns; one whose edge is lost has its run alone. */
+static void test_traces(void **state)
+{
+    (void)state;
+    static const struct br2_block_trace traces[] = {
+        {0, A, A + 0x05, 1, 0, false, true},
+        {A + 0x05, A + 0x0d, A + 0x0f, 1, 0, false, false},
+        {A + 0x08, A + 0x30, A + 0x3e, 1, 0, false, true},
+        {A + 0x0f, A + 0x08, A + 0x08, 1, 1, false, false}, /* the newest record has no run */
+        {A + 0x3e, A + 0x40, A + 0x40, 1, 0, false, false},
+        {A + 0x40, A + 0x60, A + 0x60, 1, 0, false, true},
+        {A + 0x45, A + 0x43, A + 0x47, 1, 0, false, false},
+        {A + 0x47, A + 0x61, A + 0x61, 1, 0, false, true},
+        {A + 0x49, A + 0x0d, A + 0x0f, 1, 0, true, true},
+        {A + 0x60, A + 0x42, A + 0x45, 1, 0, true, true},
+        {A + 0x61, A + 0x49, A + 0x49, 1, 0, false, true},
+    };
+    struct flow_case fc;
+    struct br2_block_flow flow = {0};
+    make(&fc);
+    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    for (size_t i = 0; i < flow.trace_count && i < sizeof traces / sizeof *traces; i++) {
+        print_message("%llx\n", (unsigned long long)flow.traces[i].from);
+        assert_int_equal(flow.traces[i].from, traces[i].from);
+        assert_int_equal(flow.traces[i].to, traces[i].to);
+        assert_int_equal(flow.traces[i].end, traces[i].end);
+        assert_int_equal(flow.traces[i].count, traces[i].count);
+        assert_int_equal(flow.traces[i].mispredicted, traces[i].mispredicted);
+        assert_int_equal(flow.traces[i].returns, traces[i].returns);
+        assert_int_equal(flow.traces[i].resumed, traces[i].resumed);
+    }
+    assert_int_equal(flow.trace_count, sizeof traces / sizeof *traces);
+    br2_block_flow_done(&flow);
+    fc_close(&fc);
+}
+
 /* Runs know how many of them were resumed: got to by a return, or from another function. */
 static void test_runs(void **state)
 {
@@ -249,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_traces),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_passed_jump),
         cmocka_unit_test(test_no_continuation),

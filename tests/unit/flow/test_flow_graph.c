@@ -403,11 +403,13 @@ static void test_two_sources(void **state)
         {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time,
          BR2_BASE_FILE_OFFSET},
     };
-    assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
+    struct br2_flow_evidence evidence = {sources, 2, false};
+    assert_int_equal(br2_flow_graph_build(a.image, &evidence, &graph, NULL), 0);
     assert_int_equal(graph->edge_count, 2);
     assert_int_equal(graph->edges[1].count, 2);
     assert_int_equal(graph->edges[1].mispredicted, 2);
     assert_int_equal(graph->run_count, 1);
+    assert_int_equal(graph->trace_count, 0); /* not asked for */
     assert_int_equal(graph->runs[0].count, 2);
     assert_int_equal(graph->timing_count, 1);
     assert_int_equal(graph->timings[0].count, 2);
@@ -629,7 +631,8 @@ static void test_first_seen(void **state)
          BR2_BASE_FILE_OFFSET},
     };
     struct br2_flow_graph *graph;
-    assert_int_equal(br2_flow_graph_build(a.image, sources, 2, &graph, NULL), 0);
+    struct br2_flow_evidence evidence = {sources, 2, false};
+    assert_int_equal(br2_flow_graph_build(a.image, &evidence, &graph, NULL), 0);
     assert_int_equal(graph->functions[0].first_seen, 1);
     assert_int_equal(graph->functions[1].first_seen, 5);
     br2_flow_graph_free(graph);
@@ -649,12 +652,13 @@ static void test_without_memory(void **state)
     assert_int_equal(br2_fold(&fc.folded, fc.spaces, &fc.counting, NULL), 0);
     struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image, 0,
                                      BR2_BASE_FILE_OFFSET};
+    struct br2_flow_evidence evidence = {&source, 1, true};
     int rc = BR2PGO_NO_MEMORY;
     size_t nth = 0;
     while (rc == BR2PGO_NO_MEMORY && nth < 1000) {
         struct br2pgo_error err = {0};
         br2_mem_fail_at(++nth);
-        rc = br2_flow_graph_build(fc.image, &source, 1, &fc.graph, &err);
+        rc = br2_flow_graph_build(fc.image, &evidence, &fc.graph, &err);
         br2_mem_fail_at(0);
         assert_int_equal(err.status, rc);
     }

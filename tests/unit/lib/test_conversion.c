@@ -679,6 +679,34 @@ static void test_gcc_versions(void **state)
     assert_int_equal(format.can & BR2PGO_CAN_GCC_VERSION, 0);
 }
 
+static void test_bolt_versions(void **state)
+{
+    (void)state;
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    struct br2pgo_conversion *conversion = NULL;
+    static const int bad[] = {-1, 1, 13};
+    for (size_t i = 0; i < 3; i++) {
+        options.bolt_version = bad[i];
+        assert_int_equal(br2pgo_open(&options, &conversion, &last_error), BR2PGO_INVALID);
+        assert_non_null(strstr(last_error.message, "no BOLT of version"));
+    }
+    options.bolt_version = 22;
+    conversion = ready(&options, "perf.data", "b.fdata");
+    assert_int_equal(br2pgo_run(conversion, &last_error), BR2PGO_INVALID);
+    assert_string_equal(last_error.message, "no output is for a version of BOLT");
+    br2pgo_close(conversion);
+    conversion = ready(&options, "perf.data", "b.preagg");
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_success(br2pgo_write(conversion, &last_error));
+    br2pgo_close(conversion);
+    size_t size;
+    char *bytes = fixture_load("b.preagg", &size);
+    assert_true(size > 2);
+    assert_memory_equal(bytes, "T ", 2);
+    free(bytes);
+    unlink("b.preagg");
+}
+
 static void test_formats(void **state)
 {
     (void)state;
@@ -722,6 +750,7 @@ int main(void)
         cmocka_unit_test(test_many_events),
         cmocka_unit_test(test_symbol_list),
         cmocka_unit_test(test_gcc_versions),
+        cmocka_unit_test(test_bolt_versions),
         cmocka_unit_test(test_formats),
     };
     fixture_begin();
