@@ -7,6 +7,7 @@ install(FILES ${PROJECT_BINARY_DIR}/include/br2pgo/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/br2pgo)
 if(TARGET br2pgo)
   install(TARGETS br2pgo DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS br2pgo_qemu DESTINATION ${CMAKE_INSTALL_LIBDIR}/br2pgo)
 endif()
 if(NOT TARGET br2pgo_shared)
   return()

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# br2pgo_module(NAME FOLDER [USES modules...] [LIBRARIES targets...])
+# br2pgo_module(NAME FOLDER [FLAT] [USES modules...] [LIBRARIES targets...])
 #
-# Makes the object library br2pgo_module_NAME of all .c files in FOLDER and its sub-folders, and the
+# Makes the object library br2pgo_module_NAME of all .c files in FOLDER and, unless FLAT, its sub-folders, and the
 # archive br2pgo_NAME of them, which links to those of the modules it uses: unit tests link to the
 # archive of their module, so that a call into a part that may not be used does not link.
 # A module without a source file is left out.
 set(BR2PGO_MODULES "")
 
 function(br2pgo_module name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "USES;LIBRARIES")
-  file(GLOB sources CONFIGURE_DEPENDS
-       ${PROJECT_SOURCE_DIR}/${folder}/*.c ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FLAT" "" "USES;LIBRARIES")
+  set(patterns ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  if(NOT arg_FLAT)
+    list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   if(NOT sources)
     message(STATUS "module ${name}: no source file")
     return()

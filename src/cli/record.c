@@ -10,6 +10,7 @@
 #include "cli/record_hardware.h"
 #include "cli/record_request.h"
 #include "cli/signals.h"
+#include "record/emulate.h"
 #include "record/machine.h"
 #include "record/program.h"
 /* There is no branch hardware: what of the request needs it, or forbids to do without. */
@@ -53,15 +54,49 @@ static int choose_event(const struct br2_arguments *arguments,
     return rc;
 }
 
-static int record_emulated(const struct br2_arguments *arguments, const struct br2_machine *machine,
-                           struct br2pgo_error *err)
+/* What the emulator's plugin could not follow. */
+static void print_gaps(const struct br2_emulation *emulation)
 {
+    if (emulation->lost_processes != 0) {
+        fprintf(stderr, "br2pgo: warning: %llu programs ran unrecorded%s%s\n",
+                (unsigned long long)emulation->lost_processes,
+                emulation->lost_program[0] != '\0' ? ", the first " : "", emulation->lost_program);
+    }
+    if (emulation->lost_threads + emulation->lost_blocks != 0) {
+        fprintf(stderr,
+                "br2pgo: warning: %llu threads and %llu pieces of code went uncounted: the program "
+                "has more of them than the recorder has room for\n",
+                (unsigned long long)emulation->lost_threads,
+                (unsigned long long)emulation->lost_blocks);
+    }
+}
+
+static void print_totals(const struct br2_emulation *emulation)
+{
+    fprintf(stderr,
+            "br2pgo: %llu instructions, %llu taken branches, %llu mispredicted branches in %llu "
+            "processes with %llu threads; %llu samples\n",
+            (unsigned long long)emulation->instructions, (unsigned long long)emulation->taken,
+            (unsigned long long)emulation->mispredicted, (unsigned long long)emulation->processes,
+            (unsigned long long)emulation->threads, (unsigned long long)emulation->samples);
+}
+
+static int record_emulated(const struct br2_arguments *arguments, const struct br2_machine *machine,
+                           const struct br2_record_request *request,
+                           struct br2_record_result *result, struct br2pgo_error *err)
+{
+    struct br2_emulation emulation;
     if (!arguments->quiet && !br2_record_wants_emulation(arguments)) {
         fprintf(stderr, "br2pgo: no branch hardware: %s\n", machine->reason);
     }
-    br2_fail(err, BR2PGO_UNSUPPORTED, "recording under emulation is not built into this br2pgo");
-    br2_hint(err, "record on a machine with branch hardware");
-    return BR2PGO_UNSUPPORTED;
+    int rc = br2_record_emulated(request, result, &emulation, err);
+    if (rc == 0 && !arguments->quiet) {
+        print_gaps(&emulation);
+    }
+    if (rc == 0 && arguments->verbose) {
+        print_totals(&emulation);
+    }
+    return rc;
 }
 
 /* How the program ended, where that is not simply the end of it. */
@@ -96,7 +131,7 @@ static int record(const struct br2_arguments *arguments, struct br2_record_reque
     if (rc != 0) {
         return rc;
     }
-    return emulate ? record_emulated(arguments, &machine, err)
+    return emulate ? record_emulated(arguments, &machine, request, result, err)
                    : br2_record_hardware(arguments, &machine, event, request, result, err);
 }
 

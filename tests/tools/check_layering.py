@@ -26,7 +26,8 @@ ALLOWED = {
 
 # Pattern of a foreign header -> files (prefixes of paths) that may include it.
 FOREIGN = {
-    r"(gelf|libelf|elf)\.h": ["src/image/"],
+    r"(gelf|libelf)\.h": ["src/image/"],
+    r"elf\.h": ["src/image/", "src/record/"],
     r"(dwarf\.h|elfutils/.*)": ["src/image/"],
     r"llvm-c/.*": ["src/image/"],
     r"zstd.*\.h": ["src/input/", "src/image/elf_zstd.c"],
