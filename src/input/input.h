@@ -161,7 +161,11 @@ struct br2_recording_info {
     size_t image_count;
     bool has_time;
     bool no_pids; /* samples do not say of which process they are: all have pid 0 */
+    /* Known after the first pass, where there are no pids: mappings at addresses where another
+     * process has another file. */
+    uint64_t mixed_mappings;
     enum br2_addressing addressing; /* known after the first pass */
+    bool text;                      /* lines, not records */
     bool counted;                   /* its second pass gives what was counted, and no samples */
     /* Known after the first pass: */
     uint64_t records;         /* all records of the data section */

@@ -23,6 +23,7 @@ struct br2_input {
 };
 
 extern const struct br2_input_format br2_perf_data_format;
+extern const struct br2_input_format br2_perf_script_format;
 extern const struct br2_input_format br2_ranges_format;
 extern const struct br2_input_format br2_bolt_preagg_input_format;
 

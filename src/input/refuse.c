@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "input/input_private.h"
+#include "input/perf_script/perf_script.h"
 
 struct signature {
     const char *bytes;
@@ -13,6 +14,9 @@ struct signature {
 };
 
 static const struct signature signatures[] = {
+    {"\n\x18simpleperf:EtmBranchList", 26, "simpleperf's list of traced branches",
+     "let simpleperf follow them through the program: simpleperf inject --output autofdo -i FILE "
+     "--symdir DIRECTORY -o branches.txt"},
     {"\177ELF", 4, "an ELF file (a program or library)",
      "give the recording (perf.data) first and the program with -b"},
     /* These are unpacked, once. */
@@ -26,11 +30,6 @@ static const struct signature signatures[] = {
     {"!<arch>\n", 8, "an ar archive (a static library)",
      "give the recording (perf.data) first and the program with -b"},
 };
-
-static bool contains(const char *text, size_t size, const char *word)
-{
-    return memmem(text, size, word, strlen(word)) != NULL;
-}
 
 /* No byte that text never has. UTF-8 is text; so is an escape sequence. */
 static bool is_text(const char *bytes, size_t size)
@@ -54,15 +53,47 @@ static bool is_zero(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* One stack element as perf script prints it has "/0x", and then "/P/", "/M/" or "/-/". */
+/* A line of perf script without a branch stack: "comm pid time: period event: ...". */
 static bool is_perf_script(const char *text, size_t size)
 {
-    if (contains(text, size, "PERF_RECORD_")) {
+    struct br2_span rest = {.at = text, .end = text + size};
+    struct br2_span line;
+    for (unsigned i = 0; i < 16 && br2_span_take_line(&rest, &line); i++) {
+        struct br2_script_header header;
+        if (br2_script_header(line, &header) && header.has_pid && header.has_time &&
+            header.event.at != header.event.end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Texts that are the end of the road and not its beginning. */
+static bool is_profile(const char *text, size_t size)
+{
+    static const char edges[] = "image,function,from,to,kind,count,";
+    struct br2_span line = {.at = text, .end = text + size};
+    uint64_t number;
+    if (br2_span_begins(&line, edges)) {
         return true;
     }
-    return contains(text, size, "/0x") &&
-           (contains(text, size, "/P/") || contains(text, size, "/M/") ||
-            contains(text, size, "/-/"));
+    /* fdata: "1 function offset 1 function offset mispredicted count"; an LLVM text profile:
+     * "function:total:head" */
+    struct br2_span first;
+    if (!br2_span_take_line(&line, &first)) {
+        return false;
+    }
+    if (br2_span_begins(&first, "1 ") || br2_span_begins(&first, "boltedcollection")) {
+        unsigned blanks = 0;
+        for (const char *at = first.at; at < first.end; at++) {
+            blanks += *at == ' ';
+        }
+        return blanks == 7 || first.at[0] == 'b';
+    }
+    const char *colon = memrchr(first.at, ':', br2_span_left(&first));
+    struct br2_span head = {.at = colon != NULL ? colon + 1 : first.end, .end = first.end};
+    return colon != NULL && memchr(first.at, ':', (size_t)(colon - first.at)) != NULL &&
+           br2_span_take_decimal(&head, &number) && head.at == head.end;
 }
 
 static int refuse(const char *path, const char *what, const char *hint, struct br2pgo_error *err)
@@ -100,8 +131,14 @@ int br2_input_refuse_file(const char *path, const uint8_t *bytes, size_t size,
                       "give a file written by 'perf record -b'", err);
     }
     if (is_perf_script(text, looked_at)) {
-        return refuse(path, "the text output of 'perf script'",
-                      "give the perf.data file itself, it is read directly", err);
+        return refuse(path, "text of perf script without branch stacks",
+                      "give the perf.data file itself, or print them: perf script -F "
+                      "comm,pid,tid,time,event,ip,brstack --show-mmap-events --show-task-events",
+                      err);
+    }
+    if (is_profile(text, looked_at)) {
+        return refuse(path, "a finished profile",
+                      "look at it with br2pgo show, add it up with br2pgo merge", err);
     }
     return refuse(path, "a text file", "give a file written by 'perf record -b'", err);
 }

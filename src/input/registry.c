@@ -11,6 +11,7 @@
 
 static const struct br2_input_format *const formats[] = {
     &br2_perf_data_format,
+    &br2_perf_script_format,
     &br2_ranges_format,
     &br2_bolt_preagg_input_format,
 };

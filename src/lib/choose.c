@@ -381,8 +381,11 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
     char list[900];
     describe(candidates, list, sizeof list);
     br2_fail(err, BR2PGO_USELESS, "no branch record lies in '%s'", conversion->image_path);
+    bool unsure = candidates->count != 0 && is_clear(candidates) &&
+                  candidates->items[0].dso->build_id.size == 0;
     if (list[0] != '\0') {
-        br2_hint(err, "records by image: %s", list);
+        br2_hint(err, "records by image: %s%s", list,
+                 unsure ? "; if it is that under another name, --ignore-build-id says so" : "");
     } else {
         br2_hint(err, "see what was recorded: br2pgo inspect '%s'", conversion->recordings[0].path);
     }

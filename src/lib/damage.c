@@ -55,7 +55,11 @@ void br2_note_damage(struct br2pgo_conversion *conversion, const struct br2_reco
                  recording->path, (unsigned long long)info->lost_records);
     }
     note_count(conversion, recording, info->malformed_records,
-               "records contradict their own size, left out");
+               info->text ? "lines of mappings or processes are damaged, left out"
+                          : "records contradict their own size, left out");
+    note_count(conversion, recording, info->mixed_mappings,
+               "mappings lie where another process has another file, and samples do not say of "
+               "which process they are: print their pid (perf script -F pid,...)");
     note_count(conversion, recording, info->unknown_event_samples,
                "samples are of no event in its header, left out");
 }
@@ -68,5 +72,6 @@ void br2_note_malformed(struct br2pgo_conversion *conversion, struct br2_recordi
         recording->malformed_samples += info->events[i].malformed_samples;
     }
     note_count(conversion, recording, recording->malformed_samples,
-               "samples contradict their own size, left out");
+               info->text ? "samples are damaged, left out"
+                          : "samples contradict their own size, left out");
 }

@@ -84,7 +84,7 @@ static void add_samples(struct br2pgo_conversion *conversion)
     add_row(conversion, STAGE_SAMPLES, "in", in, in);
     add_loss(conversion, STAGE_SAMPLES, "of no known event", sum.unknown, in);
     add_loss(conversion, STAGE_SAMPLES, "of other events", in - sum.unknown - sum.of_events, in);
-    add_loss(conversion, STAGE_SAMPLES, "contradicting their size", sum.malformed, in);
+    add_loss(conversion, STAGE_SAMPLES, "damaged", sum.malformed, in);
     add_loss(conversion, STAGE_SAMPLES, "without branch records",
              sum.of_events - sum.malformed - sum.all_left - sum.kept, in);
     for (size_t i = BR2_LEFT_NOT + 1; i < BR2_LEFT_REASONS; i++) {

@@ -141,7 +141,8 @@ static void put_losses(struct br2_buf *out, const struct br2_recording_info *inf
     } losses[] = {
         {"records lost by the recorder", info->lost_records},
         {"samples of no known event", info->unknown_event_samples},
-        {"records that contradict their size", info->malformed_records},
+        {info->text ? "lines that are damaged" : "records that contradict their size",
+         info->malformed_records},
         {"records of unknown type, skipped", info->unknown_records},
         {"times the recorder was throttled", info->throttled},
         {"bytes that could not be read", info->bytes_lost},
@@ -212,6 +213,17 @@ static void put_images(struct br2_buf *out, const struct br2_inspection *inspect
     br2_free(images);
 }
 
+static void put_container(struct br2_buf *out, const struct br2_recording_info *info)
+{
+    if (info->text) { /* has neither an order of bytes nor a size to compare with */
+        put_field(out, "container", info->container);
+        return;
+    }
+    br2_buf_printf(out, "%-12s %s, %s-endian%s, %s\n", "container", info->container,
+                   info->big_endian ? "big" : "little", info->compressed ? ", compressed" : "",
+                   br2_truncation_text(info->truncation));
+}
+
 static void put_branches(struct br2_buf *out, const struct br2_inspection *inspection)
 {
     const struct br2_count_stats *stats = inspection->stats;
@@ -237,9 +249,7 @@ void br2_inspect_text(const struct br2_inspection *inspection, struct br2_buf *o
     const struct br2_recording_info *info = inspection->info;
     const struct br2_count_stats *stats = inspection->stats;
     put_field(out, "file", inspection->path);
-    br2_buf_printf(out, "%-12s %s, %s-endian%s, %s\n", "container", info->container,
-                   info->big_endian ? "big" : "little", info->compressed ? ", compressed" : "",
-                   br2_truncation_text(info->truncation));
+    put_container(out, info);
     put_field(out, "recorder", info->perf_version);
     put_field(out, "command", info->command_line);
     put_field(out, "machine", info->arch);

@@ -289,6 +289,7 @@ static int open_preagg(struct br2_input *input, struct br2pgo_error *err)
 {
     (void)err;
     input->info.container = "text (pre-aggregated for llvm-bolt)";
+    input->info.text = true;
     input->info.counted = true;
     input->info.addressing = BR2_ADDRESSES_OF_FILE;
     input->total = input->file.size;

@@ -232,6 +232,7 @@ static int open_ranges(struct br2_input *input, struct br2pgo_error *err)
 {
     (void)err;
     input->info.container = "text (counted ranges and branches)";
+    input->info.text = true;
     input->info.counted = true;
     input->info.addressing = BR2_ADDRESSES_OF_FILE;
     input->total = input->file.size;

@@ -26,11 +26,18 @@ static void expect_bytes(const void *bytes, size_t size, int status, const char 
 static void refuses_other_files(void **state)
 {
     (void)state;
-    static const char script[] = "ls 7 1.0: 400100 0x400100/0x400200/P/-/-/3/\n";
+    static const char script[] = "ls 7 1.0: 1 cycles: 400100 main+0x1 (/bin/ls)\n";
+    static const char fdata[] = "1 main 4 1 main 8 0 7\n";
+    static const char list[] = "\n\x18simpleperf:EtmBranchList\x12";
     static const uint8_t zeros[1024] = {0};
     expect_bytes("", 0, BR2PGO_UNSUPPORTED, "is empty", "record again");
     expect_bytes("hello\n", 6, BR2PGO_UNSUPPORTED, "a text file", "perf record -b");
-    expect_bytes(script, sizeof script - 1, BR2PGO_UNSUPPORTED, "'perf script'", "itself");
+    expect_bytes(script, sizeof script - 1, BR2PGO_UNSUPPORTED, "without branch stacks", "brstack");
+    expect_bytes(fdata, sizeof fdata - 1, BR2PGO_UNSUPPORTED, "finished profile", "show");
+    expect_bytes("main:10:1\n 1: 5\n", 16, BR2PGO_UNSUPPORTED, "finished profile", "show");
+    expect_bytes("image,function,from,to,kind,count,", 34, BR2PGO_UNSUPPORTED, "finished profile",
+                 "show");
+    expect_bytes(list, sizeof list - 1, BR2PGO_UNSUPPORTED, "simpleperf", "inject");
     expect_bytes("\177ELF\2\1", 6, BR2PGO_UNSUPPORTED, "an ELF file", "with -b");
     expect_bytes("BZh9", 4, BR2PGO_UNSUPPORTED, "bzip2", "bzip2 -dc");
     expect_bytes("\1\2\3\4", 4, BR2PGO_UNSUPPORTED, "binary file of another kind", "perf record");

@@ -322,7 +322,7 @@ static void test_funnel(void **state)
     assert_string_equal(br2pgo_note(conversion, 0, NULL),
                         "'lossy.data': 1 samples contradict their own size, left out");
     assert_int_equal(row(conversion, "samples", "in"), 11);
-    assert_int_equal(row(conversion, "samples", "contradicting their size"), 1);
+    assert_int_equal(row(conversion, "samples", "damaged"), 1);
     assert_int_equal(row(conversion, "samples", "of other events"), 1);
     assert_int_equal(row(conversion, "samples", "without branch records"), 1);
     assert_int_equal(row(conversion, "samples", "kept"), 8);
