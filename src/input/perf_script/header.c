@@ -89,11 +89,16 @@ static bool is_hex(struct br2_span word)
     return br2_span_take_hex(&word, &value) && word.at == word.end;
 }
 
+static bool take_cpu(struct br2_span word, int32_t *ret)
+{
+    return br2_span_take(&word, '[') && take_small(&word, ret) && br2_span_take(&word, ']') &&
+           word.at == word.end;
+}
+
 static bool is_cpu(struct br2_span word)
 {
-    uint64_t value;
-    return br2_span_take(&word, '[') && br2_span_take_decimal(&word, &value) &&
-           br2_span_take(&word, ']') && word.at == word.end;
+    int32_t cpu;
+    return take_cpu(word, &cpu);
 }
 
 static bool is_event(struct br2_span word)
@@ -134,13 +139,22 @@ static void read_behind_time(const struct words *words, size_t first, struct br2
     }
 }
 
+/* All words before words[end]. */
+static void set_comm(const struct words *words, size_t end, struct br2_script_header *ret)
+{
+    if (end != 0) {
+        ret->comm = (struct br2_span){.at = words->items[0].at, .end = words->items[end - 1].end};
+    }
+}
+
 /* The pid before words[end], where a cpu may be between. */
 static void read_pid_before(const struct words *words, size_t end, struct br2_script_header *ret)
 {
-    if (end != 0 && is_cpu(words->items[end - 1])) {
+    if (end != 0 && take_cpu(words->items[end - 1], &ret->cpu)) {
         end--;
     }
     ret->has_pid = end != 0 && is_pid(words->items[end - 1], ret);
+    set_comm(words, ret->has_pid ? end - 1 : end, ret);
 }
 
 /* Before an event, without a time: the pid, and a period perhaps. */
@@ -160,6 +174,7 @@ static bool read_bare(const struct words *words, struct br2_script_header *ret)
     for (size_t i = 0; i < words->count; i++) {
         if (has_slash(words->items[i]) && is_pid(words->items[i], ret)) {
             ret->has_pid = true;
+            set_comm(words, i, ret);
             return true;
         }
     }
@@ -176,6 +191,7 @@ static bool read_bare(const struct words *words, struct br2_script_header *ret)
         if (is_decimal(words->items[i])) {
             bool address_behind = i + 1 < words->count && is_hex(words->items[i + 1]);
             ret->has_pid = (comm || address_behind) && is_pid(words->items[i], ret);
+            set_comm(words, i, ret);
             return true;
         }
         if (!comm) {
@@ -188,7 +204,7 @@ static bool read_bare(const struct words *words, struct br2_script_header *ret)
 bool br2_script_header(struct br2_span text, struct br2_script_header *ret)
 {
     struct words words;
-    *ret = (struct br2_script_header){0};
+    *ret = (struct br2_script_header){.cpu = -1};
     split(text, &words);
     for (size_t i = 0; i < words.count; i++) {
         if (is_time(words.items[i], &ret->time)) {
@@ -206,7 +222,7 @@ bool br2_script_header(struct br2_span text, struct br2_script_header *ret)
     }
     for (size_t i = 0; i < words.count; i++) {
         if (is_cpu(words.items[i])) {
-            read_pid_before(&words, i, ret);
+            read_pid_before(&words, i + 1, ret);
             return true;
         }
     }

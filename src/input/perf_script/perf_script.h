@@ -40,6 +40,7 @@ struct br2_script {
     size_t mapping_count;
     size_t mapping_capacity;
     uint8_t *records; /* of the sample being read */
+    char comm[64];    /* its command's name */
 };
 
 /* header.c */
@@ -51,7 +52,9 @@ struct br2_script_header {
     int32_t pid;
     int32_t tid;
     int32_t lone;
+    int32_t cpu; /* -1 where it is not printed */
     br2_time time;
+    struct br2_span comm;  /* empty where there is none */
     struct br2_span event; /* its name; empty where there is none */
 };
 /* Takes apart what stands before a branch stack, or the line before the call chain. False where the

@@ -88,6 +88,19 @@ static void set_ids(const struct pass *pass, struct br2_sample *sample)
     }
 }
 
+/* A comm has at most 15 bytes; what is longer is cut. */
+static const char *copy_comm(struct br2_script *script, struct br2_span comm)
+{
+    size_t length = br2_span_left(&comm);
+    if (length == 0) {
+        return NULL;
+    }
+    length = length < sizeof script->comm ? length : sizeof script->comm - 1;
+    memcpy(script->comm, comm.at, length);
+    script->comm[length] = '\0';
+    return script->comm;
+}
+
 static int give_sample(struct pass *pass, struct br2_sample *sample, struct br2_span stack,
                        struct br2pgo_error *err)
 {
@@ -124,10 +137,12 @@ static int read_sample(struct pass *pass, struct br2_span stack, struct br2pgo_e
         }
     } else if (pass->wanted[sample.event]) {
         set_ids(pass, &sample);
+        sample.cpu = pass->header.cpu;
+        sample.comm = copy_comm(script, pass->header.comm);
         rc = give_sample(pass, &sample, stack, err);
     }
     pass->has_header = false;
-    pass->header = (struct br2_script_header){0};
+    pass->header = (struct br2_script_header){.cpu = -1};
     pass->repeats = 0;
     return rc;
 }
@@ -327,7 +342,8 @@ int br2_script_read_tasks(struct br2_input *input, br2_task_sink sink, void *use
                           struct br2pgo_error *err)
 {
     struct br2_script *script = input->state;
-    struct pass pass = {.script = script, .tasks = true, .task_sink = sink, .user = user};
+    struct pass pass = {
+        .script = script, .tasks = true, .task_sink = sink, .user = user, .header.cpu = -1};
     reset_counts(script);
     int rc = read_all(&pass, err);
     if (rc == 0 && !script->mapped) {
@@ -342,7 +358,8 @@ int br2_script_read_samples(struct br2_input *input, const bool *wanted, br2_sam
                             void *user, struct br2pgo_error *err)
 {
     struct br2_script *script = input->state;
-    struct pass pass = {.script = script, .sample_sink = sink, .wanted = wanted, .user = user};
+    struct pass pass = {
+        .script = script, .sample_sink = sink, .wanted = wanted, .user = user, .header.cpu = -1};
     for (size_t i = 0; i < input->info.event_count; i++) {
         input->info.events[i].malformed_samples =
             wanted[i] ? 0 : input->info.events[i].malformed_samples;

@@ -63,6 +63,11 @@ static void reads_headers(void **state)
     }
     struct br2_script_header got;
     assert_false(br2_script_header(span_of("// a remark"), &got));
+    assert_int_equal(got.cpu, -1);
+    assert_true(br2_script_header(span_of("  my prog 7/7 [012] 1.5: 3 cycles: "), &got));
+    assert_int_equal(got.cpu, 12);
+    assert_int_equal(br2_span_left(&got.comm), 7);
+    assert_memory_equal(got.comm.at, "my prog", 7);
 }
 
 static void finds_stacks(void **state)
