@@ -1,74 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Any bytes as a recording: both passes, address spaces, counting, folding. What is counted never
- * exceeds what was read. */
-#include "base/mem.h"
-#include "flow/fold.h"
-#include "fuzz.h"
-#include "input/input.h"
-#include "process/address_space.h"
-
-struct reading {
-    struct br2_spaces *spaces;
-    struct br2_counting counting;
-    struct br2_live_traces live;
-    uint64_t records;
-};
-
-static int take(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
-{
-    struct reading *reading = user;
-    (void)err;
-    reading->records += sample->count;
-    uint32_t view = br2_spaces_view(reading->spaces, sample->pid, sample->time);
-    return br2_count_sample(&reading->counting, sample, view) ? 0 : BR2PGO_NO_MEMORY;
-}
-
-static uint64_t folded_records(const struct br2_folded *folded)
-{
-    uint64_t records = 0;
-    for (size_t i = 0; i < folded->traces.slot_count; i++) {
-        const struct br2_trace *trace = &folded->traces.slots[i];
-        records += trace->run == BR2_RUN_REPEATED ? 2 * trace->count : trace->count;
-    }
-    return records;
-}
-
-static void count(struct br2_input *input, struct reading *reading)
-{
-    struct br2_folded folded = {0};
-    size_t events = br2_input_info(input)->event_count;
-    bool *wanted = br2_calloc(events, sizeof *wanted);
-    for (size_t i = 0; i < events; i++) {
-        wanted[i] = true;
-    }
-    reading->counting.traces = &reading->live;
-    if (br2_input_read_samples(input, wanted, take, reading, NULL) == 0 &&
-        br2_fold(&folded, reading->spaces, &reading->counting, NULL) == 0) {
-        const struct br2_count_stats *stats = &reading->counting.stats;
-        fuzz_require(stats->records == reading->records, "every record is counted");
-        fuzz_require(folded_records(&folded) + stats->wrong_path + stats->empty + stats->stale ==
-                         stats->records,
-                     "traces and losses add up to the records");
-    }
-    br2_free(wanted);
-    br2_folded_done(&folded);
-}
+/* Any bytes as a recording. */
+#include "reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
     int fd = fuzz_file(data, size, path);
-    struct br2_input *input;
-    if (br2_input_open(path, &input, NULL) == 0) {
-        struct reading reading = {.spaces = br2_spaces_new()};
-        if (br2_input_read_tasks(input, br2_spaces_add, reading.spaces, NULL) == 0 &&
-            br2_spaces_finish(reading.spaces, NULL) == 0) {
-            count(input, &reading);
-        }
-        br2_live_traces_done(&reading.live);
-        br2_spaces_free(reading.spaces);
-        br2_input_close(input);
-    }
+    fuzz_read(path);
     close(fd);
     return 0;
 }
