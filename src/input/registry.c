@@ -18,7 +18,8 @@ static const struct br2_input_format *const formats[] = {
 
 static const struct br2_input_format *recognise(const uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    /* Nobody is asked about nothing, which has no address. */
+    for (size_t i = 0; size > 0 && i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i]->probe(bytes, size)) {
             return formats[i];
         }

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What each recording of the folder $BR2PGO_DATA must come to: public ones from real processors, and
 emulated ones whose exact counts are known. Skipped where that folder is not."""
+import gzip
 import json
+import lzma
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -222,6 +225,76 @@ def check_emulated():
             print(f"{name}: no llvm-profdata: overlap not measured")
 
 
+def numbers(data, at, count):
+    return struct.unpack_from("<" + "Q" * count, data, at)
+
+
+def split(recording, folder):
+    """The recording in a directory: its samples in turn in data.0, data.1, data.2."""
+    with open(recording, "rb") as file:
+        data = file.read()
+    header = list(numbers(data, 0, 13))
+    begin, size = header[5], header[6]
+    kept, parts, turn, at = b"", [b"", b"", b""], 0, begin
+    while at < begin + size:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == 9:
+            parts[turn % 3] += data[at:at + length]
+            turn += 1
+        else:
+            kept += data[at:at + length]
+        at += length
+    removed = size - len(kept)
+    header[6] = len(kept)
+    features = bin(sum(bits << 64 * i for i, bits in enumerate(header[9:13]))).count("1")
+    table = list(numbers(data, begin + size, 2 * features))
+    for i in range(0, len(table), 2):
+        table[i] -= removed
+    whole = struct.pack("<13Q", *header) + data[104:begin] + kept
+    whole += struct.pack(f"<{len(table)}Q", *table) + data[begin + size + 8 * len(table):]
+    os.mkdir(folder)
+    for name, content in [("data", whole)] + [(f"data.{i}", p) for i, p in enumerate(parts)]:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+
+
+def profile_of(words, recording=None):
+    """The bytes of the profile that a call makes, with a recording on its standard input."""
+    words = [os.environ["BR2PGO"], *words, "-b", path("emulated/lua-clang"), "-o", "c.prof"]
+    result = subprocess.run(words, input=recording, stderr=subprocess.PIPE, check=False)
+    expect(result.returncode == 0 and not result.stderr, f"{words}: {result.stderr.decode()}")
+    with open("c.prof", "rb") as file:
+        return file.read()
+
+
+def check_containers():
+    """A real recording comes to the same profile however it is packed and split, and in parts."""
+    name = path("emulated/lua-clang.perf.data")
+    with open(name, "rb") as file:
+        recording = file.read()
+    wanted = profile_of([name])
+    for packing in (gzip, lzma, None):
+        packed = packing.compress(recording) if packing else recording
+        with open("packed", "wb") as file:
+            file.write(packed)
+        expect(profile_of(["packed"]) == wanted, f"{packing}: not the same profile")
+        expect(profile_of(["-"], packed) == wanted, f"{packing}, in a stream: not the same profile")
+    split(name, "split")
+    expect(profile_of(["split"]) == wanted, "a directory: not the same profile")
+    expect(profile_of(["--weight", "0.1", name]) == wanted, "one weight: not the same profile")
+    # The parts of the time, each a recording, add up; so does one that counts twice.
+    funnel = convert("emulated/lua-clang.perf.data", "emulated/lua-clang", "whole.edges.csv")
+    whole = funnel.get(("branch records", "in"), 0)
+    parts = [convert("emulated/lua-clang.perf.data", "emulated/lua-clang", "part.edges.csv",
+                     options=["--time", span]).get(("branch records", "in"), 0)
+             for span in ("0%-30%", "30%-100%")]
+    expect(whole > 0 and min(parts) > whole / 5 and sum(parts) == whole,
+           f"parts of the time have {parts} of {whole} records")
+    funnel = convert("emulated/lua-clang.perf.data", "emulated/lua-clang", "twice.edges.csv",
+                     options=["--weight", "2", name])
+    expect(funnel.get(("branch records", "in"), 0) == 3 * whole, f"weights 1 and 2: {funnel}")
+
+
 def main():
     if not os.path.exists(path("emulated")) or not DATA:
         print("skipped: BR2PGO_DATA does not name the folder of recordings")
@@ -234,6 +307,7 @@ def main():
             check_autofdo()
             check_simpleperf()
             check_emulated()
+            check_containers()
         finally:
             os.chdir("/")
     print(f"{len(problems)} wrong")

@@ -49,7 +49,7 @@ static int open_part(struct br2_perf *perf, const char *folder, unsigned number,
     int rc = path ? 0 : br2_fail_memory(err);
     if (!rc && br2_file_is_regular(path)) { /* a pipe in it would wait for ever */
         rc = br2_file_open(&part->file, path, NULL, err);
-        perf->part_count += rc == 0;
+        perf->part_count += rc == 0 && part->file.size > 0;
     } else if (!rc) {
         input->info.parts_missing++;
     }
@@ -62,13 +62,15 @@ static int open_part(struct br2_perf *perf, const char *folder, unsigned number,
     return rc;
 }
 
-static int open_all(struct br2_perf *perf, const char *folder, struct br2pgo_error *err)
+static int open_all(struct br2_perf *perf, const char *folder, bool *ret_any,
+                    struct br2pgo_error *err)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_part, compare);
     if (count < 0) {
         return errno == ENOMEM ? br2_fail_memory(err) : br2_fail_io(err, "read", folder, errno);
     }
+    *ret_any = count > 0;
     int rc = 0;
     unsigned next = 0; /* number of the next part, if none is missing */
     for (int i = 0; i < count; i++) {
@@ -120,9 +122,10 @@ int br2_perf_open_parts(struct br2_perf *perf, struct br2pgo_error *err)
     if (!folder) {
         return br2_fail_memory(err);
     }
-    int rc = open_all(perf, folder, err);
+    bool any = false;
+    int rc = open_all(perf, folder, &any, err);
     br2_free(folder);
-    return rc == 0 && perf->in_parts && perf->part_count == 0 ? refuse_alone(err) : rc;
+    return rc == 0 && perf->in_parts && !any ? refuse_alone(err) : rc;
 }
 
 void br2_perf_close_parts(struct br2_perf *perf)
