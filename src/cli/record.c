@@ -10,9 +10,11 @@
 #include "cli/record_hardware.h"
 #include "cli/record_request.h"
 #include "cli/signals.h"
+#include "cli/summary.h"
 #include "record/emulate.h"
 #include "record/machine.h"
 #include "record/program.h"
+
 /* There is no branch hardware: what of the request needs it, or forbids to do without. */
 static int check_emulation(const struct br2_arguments *arguments, const struct br2_machine *machine,
                            struct br2pgo_error *err)
@@ -81,6 +83,17 @@ static void print_totals(const struct br2_emulation *emulation)
             (unsigned long long)emulation->threads, (unsigned long long)emulation->samples);
 }
 
+static int print_summary(const char *path, struct br2pgo_error *err)
+{
+    struct br2_summary summary;
+    int rc = br2_summary_read(path, &summary, err);
+    if (rc == 0) {
+        br2_summary_print(&summary, path, false);
+    }
+    br2_summary_done(&summary);
+    return rc;
+}
+
 static int record_emulated(const struct br2_arguments *arguments, const struct br2_machine *machine,
                            const struct br2_record_request *request,
                            struct br2_record_result *result, struct br2pgo_error *err)
@@ -88,6 +101,7 @@ static int record_emulated(const struct br2_arguments *arguments, const struct b
     struct br2_emulation emulation;
     if (!arguments->quiet && !br2_record_wants_emulation(arguments)) {
         fprintf(stderr, "br2pgo: no branch hardware: %s\n", machine->reason);
+        fprintf(stderr, "br2pgo: recording in an emulator\n");
     }
     int rc = br2_record_emulated(request, result, &emulation, err);
     if (rc == 0 && !arguments->quiet) {
@@ -96,7 +110,7 @@ static int record_emulated(const struct br2_arguments *arguments, const struct b
     if (rc == 0 && arguments->verbose) {
         print_totals(&emulation);
     }
-    return rc;
+    return rc == 0 && !arguments->quiet ? print_summary(request->output, err) : rc;
 }
 
 /* How the program ended, where that is not simply the end of it. */

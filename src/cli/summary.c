@@ -71,12 +71,17 @@ void br2_summary_done(struct br2_summary *summary)
     *summary = (struct br2_summary){0};
 }
 
-/* The busiest image that is no library: what a profile is wanted for, most likely. */
+static bool is_library(const char *path)
+{
+    return strstr(br2_base_name(path), ".so") != NULL;
+}
+
+/* The busiest image that is neither a library nor the kernel: what a profile is wanted for. */
 static const char *program_name(const struct br2_summary *summary)
 {
     for (size_t i = 0; i < summary->image_count; i++) {
         const char *path = summary->images[i].path;
-        if (path[0] == '/' && strstr(br2_base_name(path), ".so") == NULL) {
+        if (path[0] == '/' && !is_library(path)) {
             return br2_base_name(path);
         }
     }
@@ -87,7 +92,7 @@ static void print_next(const struct br2_summary *summary, const char *path, bool
 {
     struct br2_buf text = {0};
     br2_quote_word(&text, path);
-    if (all_images) {
+    if (all_images || (summary->image_count != 0 && is_library(summary->images[0].path))) {
         br2_buf_str(&text, " --all-images -o %n.prof");
     } else {
         char *output = br2_format("%s.prof", program_name(summary));
@@ -117,5 +122,7 @@ void br2_summary_print(const struct br2_summary *summary, const char *path, bool
     if (summary->samples < FEW_SAMPLES) {
         fprintf(stderr, "br2pgo: warning: few samples; run longer, or with a smaller --period\n");
     }
-    print_next(summary, path, all_images);
+    if (summary->records != 0) {
+        print_next(summary, path, all_images);
+    }
 }
