@@ -77,13 +77,16 @@ struct br2pgo_options {
     int ignore_kernel;  /* leave out branch records with a side in the kernel */
     uint64_t min_count; /* leave out branches that all recordings together have fewer records of */
     int skip_bad; /* of several recordings, leave out those that cannot be used, with a warning */
+    int threads;  /* that count branch records; 0: one for each processor, for large recordings. The
+                     outputs do not depend on it */
     br2pgo_progress progress; /* may be NULL */
     void *progress_user;
 };
+#define BR2PGO_THREADS_MAX 256
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
         sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0, 0,   \
-            NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL                                            \
+            NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL                                         \
     }
 
 /* `options` may be NULL. Sets `*ret` to NULL on failure. BR2PGO_INVALID: a size or value this

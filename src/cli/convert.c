@@ -229,6 +229,7 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.progress_user = &line;
     options.gcc_version = arguments->gcc_version;
     options.bolt_version = arguments->bolt_version;
+    options.threads = arguments->threads;
     int rc = arguments->gcc != NULL ? br2_ask_gcc(arguments->gcc, &options, err) : 0;
     struct br2pgo_conversion *conversion = NULL;
     rc = rc != 0 ? rc : br2pgo_open(&options, &conversion, err);

@@ -77,6 +77,7 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
+    {'j', "threads", "N", FOR_CONVERT, "count with N threads (default: one for each processor)", 0},
     {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
     {OPTION_PERIOD, "period", "N", FOR_RECORD,
      "taken branches between samples (default: 500009; emulated: 5003)", MEMBER(record.period)},

@@ -132,6 +132,19 @@ static void set_member(struct br2_arguments *arguments, const struct br2_option_
 }
 
 /* Every option and argument fits: the arrays have room for all of argv. */
+static int parse_threads(const char *value, int *ret, struct br2pgo_error *err)
+{
+    uint64_t number;
+    if (!br2_parse_number(value, strlen(value), 10, &number) || number < 1 ||
+        number > BR2PGO_THREADS_MAX) {
+        br2_fail(err, BR2PGO_INVALID, "option '--threads' does not take '%s'", value);
+        br2_hint(err, "it takes a number from 1 to %d", BR2PGO_THREADS_MAX);
+        return BR2PGO_INVALID;
+    }
+    *ret = (int)number;
+    return 0;
+}
+
 static int take_option(struct br2_arguments *arguments, int id, const char *value,
                        struct br2pgo_error *err)
 {
@@ -171,6 +184,9 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         break;
     case OPTION_BOLT_VERSION:
         rc = parse_version("bolt-version", value, &arguments->bolt_version, err);
+        break;
+    case 'j':
+        rc = parse_threads(value, &arguments->threads, err);
         break;
     case OPTION_NAMES:
         rc = parse_word("names", value, names_words, &arguments->suffixes, err);

@@ -75,6 +75,7 @@ struct br2_arguments {
     int gcc_version;  /* 0: not given */
     int bolt_version; /* 0: not given */
     int suffixes;     /* enum br2pgo_suffixes */
+    int threads;      /* 0: not given */
     bool all_images;
     bool ignore_build_id;
     bool symbol_list;

@@ -25,23 +25,6 @@ bool br2_count_counted(struct br2_counted_into *into, const struct br2_counted *
     return br2_fold_trace(into->folded, into->spaces, &trace);
 }
 
-static void add_stats(struct br2_count_stats *stats, const struct br2_count_stats *once,
-                      uint64_t times)
-{
-    if (stats->samples == 0 || once->first_time < stats->first_time) {
-        stats->first_time = once->first_time;
-    }
-    stats->depth = once->depth > stats->depth ? once->depth : stats->depth;
-    stats->samples += once->samples * times;
-    stats->records += once->records * times;
-    stats->wrong_path += once->wrong_path * times;
-    stats->empty += once->empty * times;
-    stats->stale += once->stale * times;
-    stats->repeated += once->repeated * times;
-    stats->predictions += once->predictions * times;
-    stats->cycles_known += once->cycles_known * times;
-}
-
 bool br2_count_repeats(struct br2_counted_into *into, const struct br2_sample *sample,
                        uint32_t view)
 {
@@ -59,6 +42,6 @@ bool br2_count_repeats(struct br2_counted_into *into, const struct br2_sample *s
             return false;
         }
     }
-    add_stats(into->stats, &once.stats, times);
+    br2_count_stats_add(into->stats, &once.stats, times);
     return true;
 }

@@ -372,3 +372,21 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     }
     return true;
 }
+
+void br2_count_stats_add(struct br2_count_stats *sum, const struct br2_count_stats *more,
+                         uint64_t times)
+{
+    if (more->samples != 0 && (sum->samples == 0 || more->first_time < sum->first_time)) {
+        sum->first_time = more->first_time;
+    }
+    sum->samples += more->samples * times;
+    sum->records += more->records * times;
+    sum->depth = more->depth > sum->depth ? more->depth : sum->depth;
+    sum->wrong_path += more->wrong_path * times;
+    sum->empty += more->empty * times;
+    sum->stale += more->stale * times;
+    sum->repeated += more->repeated * times;
+    sum->predictions += more->predictions * times;
+    sum->cycles_known += more->cycles_known * times;
+    sum->lone_runs += more->lone_runs * times;
+}

@@ -61,6 +61,10 @@ struct br2_count_stats {
 /* The `run` of a trace whose branch goes to `to`, up to an instruction at `end` (0: none known). */
 uint32_t br2_run_between(uint64_t to, uint64_t end);
 
+/* Adds so many times what other samples came to. */
+void br2_count_stats_add(struct br2_count_stats *sum, const struct br2_count_stats *more,
+                         uint64_t times);
+
 /* How samples are counted. */
 struct br2_counting {
     struct br2_live_traces *traces;

@@ -109,6 +109,34 @@ int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
     return 0;
 }
 
+static bool add_table(struct br2_folded *into, struct br2_trace_table *table,
+                      const struct br2_folded *from, const struct br2_trace_table *more)
+{
+    for (size_t i = 0; i < more->slot_count; i++) {
+        if (more->slots[i].count != 0) {
+            struct br2_trace trace = more->slots[i];
+            struct br2_image_pair pair = br2_folded_pair(from, trace.space);
+            trace.space = pair_number(into, pair.from, pair.to);
+            if (trace.space == BR2_NO_STRING || !br2_trace_table_add(table, &trace)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool br2_folded_add(struct br2_folded *into, struct br2_folded *from)
+{
+    if (into->pairs.count == 0) { /* there is nothing to add to */
+        struct br2_folded nothing = *into;
+        *into = *from;
+        *from = nothing;
+        return true;
+    }
+    return add_table(into, &into->traces, from, &from->traces) &&
+           add_table(into, &into->timings, from, &from->timings);
+}
+
 void br2_folded_done(struct br2_folded *folded)
 {
     br2_trace_table_done(&folded->traces);

@@ -44,6 +44,8 @@ bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
 /* Adds all traces (and timings) counted so far and clears their tables. */
 int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
              struct br2_counting *counting, struct br2pgo_error *err);
+/* Moves everything in `from` into `into`. False when memory runs out. `from` is to be freed. */
+bool br2_folded_add(struct br2_folded *into, struct br2_folded *from);
 struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t number);
 void br2_folded_done(struct br2_folded *folded);
 

@@ -80,6 +80,7 @@ struct br2_sample {
     const uint8_t *records;
     size_t count;
     uint64_t repeats; /* so many more samples are the same: the recorder counted them */
+    bool lasting;     /* the records are valid until the input is closed */
 };
 static inline void br2_sample_record(const struct br2_sample *sample, size_t index,
                                      struct br2_branch_record *ret)

@@ -26,7 +26,6 @@ struct br2_recording {
     char *path;
     struct br2_input *input;
     struct br2_spaces *spaces;
-    struct br2_live_traces live;
     struct br2_folded folded;
     struct br2_count_stats stats;
     uint64_t event_samples; /* of the events in use */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* From a recording to its traces, counted and folded. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "flow/counted.h"
 #include "lib/conversion.h"
+#include "lib/counters.h"
 
 /* PERF_SAMPLE_BRANCH_* of linux/perf_event.h */
 #define BRANCH_ANY        (UINT64_C(1) << 3)
@@ -14,9 +16,11 @@
     (UINT64_C(1) << 4 | UINT64_C(1) << 5 | UINT64_C(1) << 6 | UINT64_C(1) << 10 |                  \
      UINT64_C(1) << 12 | UINT64_C(1) << 13)
 
+#define THREADS_FROM_BYTES (8 * 1024 * 1024)
+#define THREADS_AUTO_MAX   8 /* one that reads keeps no more busy */
+
 void br2_recording_done(struct br2_recording *recording)
 {
-    br2_live_traces_done(&recording->live);
     br2_folded_done(&recording->folded);
     br2_spaces_free(recording->spaces);
     br2_input_close(recording->input);
@@ -118,37 +122,32 @@ static int watch(void *user, struct br2pgo_error *err)
     return br2_progress(watching->conversion, watching->phase, done, total, err);
 }
 
-struct sample_user {
+/* Where samples, and what was counted before, go. */
+struct reading {
     const struct br2_selection *selection; /* NULL: every sample is used */
     struct br2_recording *recording;
-    struct br2_counting counting;
+    struct br2_counters *counters;
     struct br2_counted_into counted;
 };
 
 static int take_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
 {
-    struct sample_user *reading = user;
+    struct reading *reading = user;
     struct br2_recording *recording = reading->recording;
     if (reading->selection != NULL && !br2_chosen_takes(reading->selection, recording, sample)) {
         return 0;
     }
+    if (sample->repeats == 0) {
+        return br2_counters_take(reading->counters, sample, err);
+    }
     uint32_t view = br2_spaces_view(recording->spaces, sample->pid, sample->time);
-    bool ok = sample->repeats == 0 ? br2_count_sample(&reading->counting, sample, view)
-                                   : br2_count_repeats(&reading->counted, sample, view);
-    if (!ok) {
-        return br2_fail_memory(err);
-    }
-    if (br2_live_traces_full(&recording->live)) {
-        return br2_fold(&recording->folded, recording->spaces, &reading->counting, err);
-    }
-    return 0;
+    return br2_count_repeats(&reading->counted, sample, view) ? 0 : br2_fail_memory(err);
 }
 
 static int take_counted(void *user, const struct br2_counted *counted, struct br2pgo_error *err)
 {
-    struct sample_user *reading = user;
-    struct br2_recording *recording = reading->recording;
-    uint32_t view = br2_spaces_view(recording->spaces, counted->pid, counted->time);
+    struct reading *reading = user;
+    uint32_t view = br2_spaces_view(reading->recording->spaces, counted->pid, counted->time);
     return br2_count_counted(&reading->counted, counted, view) ? 0 : br2_fail_memory(err);
 }
 
@@ -177,6 +176,22 @@ int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_e
     return 0;
 }
 
+/* How many threads count: as many as were asked for; else one for each processor, where there is so
+ * much to read that it is worth starting them. */
+static unsigned threads_for(const struct br2pgo_conversion *conversion,
+                            const struct br2_input *input)
+{
+    uint64_t done, total;
+    br2_input_progress(input, &done, &total);
+    if (conversion->options.threads != 0) {
+        return (unsigned)conversion->options.threads;
+    }
+    long processors = total >= THREADS_FROM_BYTES ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    return processors < 1                  ? 1
+           : processors < THREADS_AUTO_MAX ? (unsigned)processors
+                                           : THREADS_AUTO_MAX;
+}
+
 /* Reads the samples of all events in use, in one pass. */
 static int count_samples(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                          struct br2pgo_error *err)
@@ -189,17 +204,16 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
     for (size_t i = 0; i < info->event_count; i++) {
         wanted[i] = is_wanted(conversion, &info->events[i]);
     }
-    struct sample_user reading = {.recording = recording};
-    reading.counting.traces = &recording->live;
-    reading.counted = (struct br2_counted_into){
-        .folded = &recording->folded,
-        .spaces = recording->spaces,
-        .stats = &reading.counting.stats,
+    struct br2_count_stats stats = {0};
+    struct reading reading = {
+        .recording = recording,
+        .counted = {.folded = &recording->folded, .spaces = recording->spaces, .stats = &stats},
     };
+    int rc = br2_counters_new(recording->spaces, threads_for(conversion, recording->input),
+                              &reading.counters, err);
     struct watching watching = {conversion, recording->input, "reading"};
     br2_input_set_tick(recording->input, watch, &watching);
-    int rc = 0;
-    if (br2_selection_chooses(&conversion->selection)) {
+    if (rc == 0 && br2_selection_chooses(&conversion->selection)) {
         reading.selection = &conversion->selection;
         rc = br2_chosen_prepare(reading.selection, recording, wanted, err);
     }
@@ -209,17 +223,20 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
                  : br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
     }
     br2_input_set_tick(recording->input, NULL, NULL);
+    if (rc == 0) {
+        rc = br2_counters_finish(reading.counters, &recording->folded, &recording->stats, err);
+        br2_count_stats_add(&recording->stats, &stats, 1);
+    }
+    br2_counters_free(reading.counters);
     br2_live_traces_done(&reading.counted.scratch);
     br2_free(wanted);
-    recording->stats = reading.counting.stats;
-    return rc != 0 ? rc : br2_fold(&recording->folded, recording->spaces, &reading.counting, err);
+    return rc;
 }
 
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err)
 {
     int rc = count_samples(conversion, recording, err);
-    br2_live_traces_done(&recording->live);
     if (rc == 0 && conversion->options.ignore_kernel) {
         rc = br2_leave_out_kernel(recording, err);
     }

@@ -445,7 +445,7 @@ int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err)
     return rc;
 }
 
-uint32_t br2_spaces_view(struct br2_spaces *spaces, int32_t pid, br2_time time)
+uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time time)
 {
     const struct process *process = find_process(spaces, pid);
     if (process == NULL || process->count == 0) {

@@ -42,7 +42,7 @@ int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err);
 struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces);
 
 /* The view of a process at a time. Before its first event a process has its first view. */
-uint32_t br2_spaces_view(struct br2_spaces *spaces, int32_t pid, br2_time time);
+uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time time);
 
 /* Recorders say of the running kernel's code where it is in memory, not in a file: perf gives the
  * address of the symbol _text for the offset in the file. Such a mapping's file offset is this,

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The same recording gives the same bytes: run again, in another language, time zone, folder and
-# environment, with the files under other paths, and recorded by a machine of the other byte order.
+# The same recording gives the same bytes: run again, with more threads, in another language, time
+# zone, folder and environment, with the files under other paths, and recorded by a machine of the
+# other byte order.
 set -euo pipefail
 
 cc -dM -E -x c /dev/null | grep __x86_64__ > /dev/null || { echo "needs a compiler for x86-64"; exit 77; }
@@ -46,12 +47,13 @@ describe little | sed 's/BRANCH_STACK/BRANCH_STACK,IDENTIFIER/' > description
 describe big | sed 's/BRANCH_STACK/BRANCH_STACK,IDENTIFIER/' > description
 "$mkperf" description -o big.data
 
+threads=()
 # All outputs and the accounts, into a folder of this name.
 convert() {
     local to=$PWD/$1 data=$2 image=$3
     shift 3
     mkdir "$to"
-    env "$@" "$br2pgo" "$data" -b "$image" -v --symbol-list --compress --report "$to/report" \
+    env "$@" "$br2pgo" "$data" -b "$image" "${threads[@]}" -v --symbol-list --compress --report "$to/report" \
         -o "$to/a.prof" -f llvm-binary -o "$to/a.bin" -f llvm-text -o "$to/a.textprof" \
         -f edges -o "$to/a.csv" -f edges-json -o "$to/a.json" 2> "$to/funnel"
     env "$@" "$br2pgo" inspect "$data" > "$to/inspect"
@@ -97,6 +99,13 @@ convert bare perf.data app -i
 compare bare all
 convert alone perf.data app MALLOC_PERTURB_=165 HOME=/nonexistent COLUMNS=7 TERM=xterm
 compare alone all
+
+for count in 1 2 3 7; do
+    threads=(-j "$count")
+    convert "threads-$count" perf.data app
+    compare "threads-$count" all
+done
+threads=()
 
 mkdir -p other/place
 cp app other/place/app

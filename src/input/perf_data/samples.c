@@ -71,7 +71,7 @@ static void read_fields(const struct pass *pass, const struct br2_perf_attr *att
 }
 
 static int read_sample(const struct pass *pass, const struct br2_perf_record *record,
-                       uint64_t ordinal, struct br2pgo_error *err)
+                       const struct br2_perf_walk *walk, struct br2pgo_error *err)
 {
     const struct br2_perf *perf = pass->perf;
     struct br2_sample sample = {.repeats = 0};
@@ -90,7 +90,8 @@ static int read_sample(const struct pass *pass, const struct br2_perf_record *re
     if (sample.count == 0) {
         return 0;
     }
-    read_fields(pass, attr, record->body, ordinal, &sample);
+    read_fields(pass, attr, record->body, walk->ordinal, &sample);
+    sample.lasting = !walk->inside && !perf->convert_records;
     if (perf->convert_records) {
         sample.records = convert(perf, sample.records, sample.count);
     }
@@ -106,7 +107,7 @@ static int read_all(const struct pass *pass, struct br2pgo_error *err)
     while ((more = br2_perf_walk_next(&walk, &record, err)) > 0) {
         int rc = br2_perf_tick(&walk, err);
         if (!rc && record.type == BR2_PERF_SAMPLE) {
-            rc = read_sample(pass, &record, walk.ordinal, err);
+            rc = read_sample(pass, &record, &walk, err);
         }
         if (rc) {
             return rc;

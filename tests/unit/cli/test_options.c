@@ -378,13 +378,34 @@ static void test_bolt_version(void **state)
                    "it takes a version, like 12 or 12.2");
 }
 
+static void test_threads(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("r", "-o", "o", NULL), 0);
+    assert_int_equal(arguments.threads, 0);
+    assert_int_equal(parse("r", "-o", "o", "-j", "7", NULL), 0);
+    assert_int_equal(arguments.threads, 7);
+    assert_int_equal(parse("r", "-o", "o", "--threads=256", NULL), 0);
+    assert_int_equal(arguments.threads, 256);
+    static const char *const bad[] = {"0", "-1", "257", "", "2x", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char message[96];
+        snprintf(message, sizeof message, "option '--threads' does not take '%s'", bad[i]);
+        assert_refused(parse("r", "-o", "o", "-j", bad[i], NULL),
+                       bad[i][0] != '\0' ? message : "the value of option '--threads' is empty",
+                       bad[i][0] != '\0' ? "it takes a number from 1 to 256" : "it takes N");
+    }
+}
+
 static const char *const all_options[] = {
-    "binary",  "output",       "all-images",      "format",    "event",
-    "sysroot", "debug-binary", "ignore-build-id", "names",     "report",
-    "gcc",     "gcc-version",  "symbol-list",     "compress",  "md5",
-    "partial", "progress",     "verbose",         "quiet",     "help",
-    "version", "weight",       "skip-bad",        "comm",      "cpu",
-    "time",    "pid",          "ignore-kernel",   "min-count", "bolt-version",
+    "binary",        "output",    "all-images",   "format",
+    "event",         "sysroot",   "debug-binary", "ignore-build-id",
+    "names",         "report",    "gcc",          "gcc-version",
+    "symbol-list",   "compress",  "md5",          "partial",
+    "progress",      "verbose",   "quiet",        "help",
+    "version",       "threads",   "weight",       "skip-bad",
+    "comm",          "cpu",       "time",         "pid",
+    "ignore-kernel", "min-count", "bolt-version",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -491,6 +512,7 @@ int main(void)
         cmocka_unit_test_teardown(test_words, teardown),
         cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_bolt_version, teardown),
+        cmocka_unit_test_teardown(test_threads, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
         cmocka_unit_test_teardown(test_format_without_output, teardown),
         cmocka_unit_test_teardown(test_weights, teardown),
