@@ -246,7 +246,7 @@ static int take_lone_run(struct br2_flow_builder *builder, const struct br2_trac
 {
     struct br2_judged_branch branch = {.verdict = BR2_BRANCH_KEPT};
     struct br2_judged_run judged;
-    bool in = br2_flow_in_image(builder, pair.to);
+    bool in = br2_flow_holds(builder, pair.to, trace->to);
     int rc = judge_trace_run(builder, trace, &branch, in, &judged, err);
     builder->graph->run_verdicts[judged.verdict] += trace->count;
     if (rc != 0 || judged.verdict != BR2_RUN_KEPT) {
@@ -273,7 +273,7 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
     }
     struct br2_judged_run run = {.verdict = BR2_RUN_OTHER_IMAGE};
     if (trace->run != BR2_RUN_NONE) {
-        bool to_in = br2_flow_in_image(builder, pair.to);
+        bool to_in = br2_flow_holds(builder, pair.to, trace->to);
         rc = judge_trace_run(builder, trace, &branch, to_in, &run, err);
         /* A newest record that was only logged twice has no run to be lost. */
         bool counts = trace->run != BR2_RUN_REPEATED || run.verdict == BR2_RUN_KEPT ||

@@ -140,6 +140,7 @@ struct br2_flow_source {
     const bool *is_image; /* per image number of `dsos`: whether it is the graph's image */
     br2_time first_time;  /* of its samples */
     enum br2_address_base base;
+    bool of_file; /* an address that is in none of the image's segments is outside of it */
 };
 
 struct br2_flow_evidence {

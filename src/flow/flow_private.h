@@ -53,6 +53,9 @@ static inline bool br2_flow_in_image(const struct br2_flow_builder *builder, uin
     return dso < builder->source->dsos->count && builder->source->is_image[dso];
 }
 
+/* Whether a folded address of that image number is the graph's image's. */
+bool br2_flow_holds(const struct br2_flow_builder *builder, uint32_t dso, uint64_t folded);
+
 static inline const struct br2_insn *br2_spot_insn(const struct br2_flow_graph *graph,
                                                    struct br2_spot spot)
 {

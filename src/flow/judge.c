@@ -76,6 +76,17 @@ static bool get_address(const struct br2_flow_builder *builder, uint64_t folded,
     return br2_file_offset_address(builder->image, folded, ret);
 }
 
+bool br2_flow_holds(const struct br2_flow_builder *builder, uint32_t dso, uint64_t folded)
+{
+    uint64_t address;
+    size_t size;
+    if (!br2_flow_in_image(builder, dso)) {
+        return false;
+    }
+    return !builder->source->of_file || (get_address(builder, folded, &address) &&
+                                         br2_image_code(builder->image, address, &size) != NULL);
+}
+
 static bool is_kernel(const struct br2_flow_builder *builder, uint32_t dso)
 {
     const struct br2_dsos *dsos = builder->source->dsos;
@@ -218,8 +229,8 @@ int br2_judge_branch(struct br2_flow_builder *builder, const struct br2_trace *t
                      struct br2_judged_branch *ret, struct br2pgo_error *err)
 {
     struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
-    bool from_in = br2_flow_in_image(builder, pair.from);
-    bool to_in = br2_flow_in_image(builder, pair.to);
+    bool from_in = br2_flow_holds(builder, pair.from, trace->from);
+    bool to_in = br2_flow_holds(builder, pair.to, trace->to);
     *ret = (struct br2_judged_branch){
         .verdict = BR2_BRANCH_KEPT,
         .source = {.function = BR2_NO_FUNCTION, .insn = SIZE_MAX},

@@ -11,16 +11,27 @@
  * to be the right one. Wrong readings fit in less than 1 of 20. */
 #define FITTING_MIN 0.5
 
-/* How many of the recording's branches and runs fit the code when its addresses are read so. */
+bool br2_recording_is_of_file(const struct br2_recording *recording)
+{
+    return br2_input_info(recording->input)->addressing == BR2_ADDRESSES_OF_FILE;
+}
+
+/* Branches and runs of the recording that lie in the image, when its addresses are read so. */
+struct fitting {
+    double fit;        /* the code allows them */
+    double contradict; /* it does not */
+};
+
 static int count_fitting(const struct br2pgo_conversion *conversion,
                          const struct br2_recording *recording, enum br2_address_base base,
-                         double *ret, struct br2pgo_error *err)
+                         struct fitting *ret, struct br2pgo_error *err)
 {
     struct br2_flow_source source = {
         .folded = &recording->folded,
         .dsos = br2_spaces_dsos(recording->spaces),
         .is_image = recording->is_image,
         .base = base,
+        .of_file = true,
     };
     struct br2_flow_graph *graph = NULL;
     struct br2_flow_evidence evidence = {&source, 1, false};
@@ -28,17 +39,15 @@ static int count_fitting(const struct br2pgo_conversion *conversion,
     if (rc != 0) {
         return rc;
     }
-    double fitting =
-        (double)graph->branches[BR2_BRANCH_KEPT] + (double)graph->run_verdicts[BR2_RUN_KEPT];
-    double all = fitting;
+    ret->fit = (double)graph->branches[BR2_BRANCH_KEPT] + (double)graph->run_verdicts[BR2_RUN_KEPT];
+    ret->contradict = 0;
     for (size_t i = BR2_BRANCH_NO_CODE; i < BR2_BRANCH_VERDICTS; i++) {
-        all += (double)graph->branches[i];
+        ret->contradict += (double)graph->branches[i];
     }
     for (size_t i = BR2_RUN_BAD_START; i < BR2_RUN_VERDICTS; i++) {
-        all += (double)graph->run_verdicts[i];
+        ret->contradict += (double)graph->run_verdicts[i];
     }
     br2_flow_graph_free(graph);
-    *ret = all > 0 ? fitting / all : 0;
     return 0;
 }
 
@@ -82,17 +91,18 @@ static int settle(struct br2pgo_conversion *conversion, struct br2_recording *re
     double best = 0;
     recording->base = BR2_BASE_LINK;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        double fitting = 0;
+        struct fitting fitting;
         int rc = count_fitting(conversion, recording, order[i], &fitting, err);
         if (rc != 0) {
             return rc;
         }
-        if (fitting > best) {
-            best = fitting;
+        bool fits = fitting.fit > FITTING_MIN * (fitting.fit + fitting.contradict);
+        if (fits && fitting.fit > best) {
+            best = fitting.fit;
             recording->base = order[i];
         }
     }
-    if (best < FITTING_MIN) {
+    if (best == 0) {
         return refuse_addresses(conversion, recording, err);
     }
     br2_note(conversion, BR2PGO_NOTE_DETAIL, "'%s': its addresses are %s of '%s'", recording->path,
@@ -105,8 +115,7 @@ int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_er
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
-        const struct br2_recording_info *info = br2_input_info(recording->input);
-        if (info->addressing == BR2_ADDRESSES_OF_FILE && br2_recording_contributes(recording)) {
+        if (br2_recording_is_of_file(recording) && br2_recording_contributes(recording)) {
             rc = settle(conversion, recording, err);
         }
     }

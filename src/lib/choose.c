@@ -493,6 +493,11 @@ static int match_image(struct br2pgo_conversion *conversion, const struct candid
     }
     /* Of all images, the table of results says it. */
     bool tell = conversion->image_chosen && !conversion->borrows_recordings;
+    if (matching.best == MATCH_UNNAMED) {
+        br2_note(conversion, BR2PGO_NOTE_DETAIL,
+                 "image: '%s', as given: the recording does not name it", conversion->image_path);
+        return 0;
+    }
     br2_note(conversion, tell ? BR2PGO_NOTE_CHOICE : BR2PGO_NOTE_DETAIL,
              "image: '%s', %.1f %% of the branch records start in it", conversion->image_path,
              100.0 * (double)matching.records / (double)all_records(conversion));

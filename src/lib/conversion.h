@@ -158,7 +158,9 @@ int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *e
 /* run.c: whether a recording has anything of the image in use. */
 bool br2_recording_contributes(const struct br2_recording *recording);
 
-/* addressing.c: finds out what the addresses of recordings are that do not say it, by holding them
+/* addressing.c: whether its addresses are those of a file; */
+bool br2_recording_is_of_file(const struct br2_recording *recording);
+/* finds out what the addresses of recordings are that do not say it, by holding them
  * against the image's code. */
 int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 

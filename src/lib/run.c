@@ -72,6 +72,7 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
             .is_image = recording->is_image,
             .first_time = recording->stats.first_time,
             .base = recording->base,
+            .of_file = br2_recording_is_of_file(recording),
         };
     }
     struct br2_flow_evidence evidence = {sources, conversion->recording_count,

@@ -41,6 +41,12 @@ static bool take_small(struct br2_span *span, int32_t *ret)
     return true;
 }
 
+bool br2_script_is_remark(struct br2_span line)
+{
+    br2_span_skip_blanks(&line);
+    return br2_span_begins(&line, "//") || br2_span_begins(&line, "; ");
+}
+
 bool br2_script_take_pid(struct br2_span *span, int32_t *ret_pid, int32_t *ret_tid)
 {
     if (!take_small(span, ret_pid)) {

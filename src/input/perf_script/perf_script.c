@@ -111,6 +111,9 @@ static void survey_line(struct br2_script *script, struct survey *survey, struct
 {
     struct br2_span before, rest;
     struct br2_script_header header;
+    if (br2_script_is_remark(line)) {
+        return;
+    }
     const char *stack = br2_script_find_stack(line);
     if (stack != NULL) {
         before = (struct br2_span){.at = line.at, .end = stack};

@@ -60,6 +60,8 @@ struct br2_script_header {
 /* Takes apart what stands before a branch stack, or the line before the call chain. False where the
  * text is no such thing. */
 bool br2_script_header(struct br2_span text, struct br2_script_header *ret);
+/* Whether somebody wrote the line: "// ..." or "; ...". */
+bool br2_script_is_remark(struct br2_span line);
 /* Takes a process, or "process/thread". */
 bool br2_script_take_pid(struct br2_span *span, int32_t *ret_pid, int32_t *ret_tid);
 /* Takes "seconds.fraction:" as nanoseconds. */

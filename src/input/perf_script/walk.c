@@ -259,7 +259,7 @@ static int read_line(struct pass *pass, struct br2_span line, struct br2pgo_erro
     struct br2_span before, rest;
     struct br2_script_header header;
     uint64_t count;
-    if (line.at == line.end) {
+    if (line.at == line.end || br2_script_is_remark(line)) {
         return 0;
     }
     const char *stack = br2_script_find_stack(line);

@@ -399,9 +399,9 @@ static void test_two_sources(void **state)
     assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
     struct br2_flow_source sources[] = {
         {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time,
-         BR2_BASE_FILE_OFFSET},
+         BR2_BASE_FILE_OFFSET, false},
         {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time,
-         BR2_BASE_FILE_OFFSET},
+         BR2_BASE_FILE_OFFSET, false},
     };
     struct br2_flow_evidence evidence = {sources, 2, false};
     assert_int_equal(br2_flow_graph_build(a.image, &evidence, &graph, NULL), 0);
@@ -626,9 +626,9 @@ static void test_first_seen(void **state)
     assert_int_equal(br2_fold(&b.folded, b.spaces, &b.counting, NULL), 0);
     struct br2_flow_source sources[] = {
         {&a.folded, br2_spaces_dsos(a.spaces), a.is_image, a.counting.stats.first_time,
-         BR2_BASE_FILE_OFFSET},
+         BR2_BASE_FILE_OFFSET, false},
         {&b.folded, br2_spaces_dsos(b.spaces), b.is_image, b.counting.stats.first_time,
-         BR2_BASE_FILE_OFFSET},
+         BR2_BASE_FILE_OFFSET, false},
     };
     struct br2_flow_graph *graph;
     struct br2_flow_evidence evidence = {sources, 2, false};
@@ -650,8 +650,8 @@ static void test_without_memory(void **state)
     fc_open(&fc, FC_PROGRAM, FC_TEXT);
     fc_sample(&fc, records, 3);
     assert_int_equal(br2_fold(&fc.folded, fc.spaces, &fc.counting, NULL), 0);
-    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image, 0,
-                                     BR2_BASE_FILE_OFFSET};
+    struct br2_flow_source source = {&fc.folded, br2_spaces_dsos(fc.spaces), fc.is_image,
+                                     0,          BR2_BASE_FILE_OFFSET,       false};
     struct br2_flow_evidence evidence = {&source, 1, true};
     int rc = BR2PGO_NO_MEMORY;
     size_t nth = 0;
