@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -206,6 +207,27 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     return rc;
 }
 
+/* A recording that comes through a pipe is complete when anything but reading begins. */
+static int show(void *user, const char *phase, uint64_t done, uint64_t total)
+{
+    if (strcmp(phase, "scanning") != 0 && strcmp(phase, "reading") != 0) {
+        br2_signals_spare_no_more();
+    }
+    return br2_progress_show(user, phase, done, total);
+}
+
+/* Whether a recording comes through a pipe, from a recorder that may be running. */
+static bool reads_from_pipe(const struct br2_arguments *arguments)
+{
+    struct stat st;
+    bool pipe = fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
+    bool reads = false;
+    for (size_t i = 0; i < arguments->recording_count; i++) {
+        reads = reads || strcmp(arguments->recordings[i], "-") == 0;
+    }
+    return reads && pipe;
+}
+
 int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     struct br2_progress_line line;
@@ -225,7 +247,7 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.ignore_kernel = arguments->ignore_kernel;
     options.min_count = arguments->min_count;
     options.skip_bad = arguments->skip_bad;
-    options.progress = br2_progress_show;
+    options.progress = show;
     options.progress_user = &line;
     options.gcc_version = arguments->gcc_version;
     options.bolt_version = arguments->bolt_version;
@@ -237,6 +259,9 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
         return rc;
     }
     rc = add_all(conversion, arguments, err);
+    if (rc == 0 && reads_from_pipe(arguments)) {
+        br2_signals_spare();
+    }
     if (rc == 0) {
         rc = run(conversion, arguments, &line, err);
     }

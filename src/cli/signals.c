@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/signals.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,6 +36,32 @@ void br2_signals_begin(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* ignored, as a parent may leave it, a child's status is lost */
+}
+
+static bool spared;
+
+static void let_pass(int number)
+{
+    (void)number;
+}
+
+void br2_signals_spare(void)
+{
+    struct sigaction old;
+    struct sigaction action = {.sa_handler = let_pass, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    /* Where it is ignored already, it stays so. */
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+        spared = sigaction(SIGINT, &action, NULL) == 0;
+    }
+}
+
+void br2_signals_spare_no_more(void)
+{
+    if (spared) {
+        signal(SIGINT, SIG_DFL);
+        spared = false;
+    }
 }
 
 void br2_signals_hold(void)

@@ -10,6 +10,11 @@
  */
 void br2_signals_begin(void);
 
+/* For reading a recording from a pipe: Ctrl-C is meant for the recorder that writes into it, which
+ * then ends it. The first one is let pass until br2_signals_spare_no_more; a second one ends. */
+void br2_signals_spare(void);
+void br2_signals_spare_no_more(void);
+
 /* From here on an interruption only asks to stop, in `*br2_signals_stop()`; the second one ends. */
 void br2_signals_hold(void);
 /* Undoes br2_signals_hold. */

@@ -324,6 +324,30 @@ class Signals(Case):
                 self.assert_ends_by(process, number)
         os.unlink(fifo)
 
+    def test_spares_the_reader_of_a_pipe(self):
+        """Ctrl-C is for the recorder too, which ends what it writes; a second one ends the reader."""
+        with open(self.data, "rb") as file:
+            recording = file.read()
+        for times in (1, 2):
+            process = self.start("-o", self.old, data="-", stdin=subprocess.PIPE)
+            process.stdin.write(recording[:200])
+            process.stdin.flush()
+            for _ in range(times):
+                time.sleep(0.2)
+                process.send_signal(signal.SIGINT)
+            if times == 2:
+                process.stdin.close()
+                self.assertEqual(process.wait(20), -signal.SIGINT)
+            else:
+                process.stdin.write(recording[200:])
+                process.stdin.close()
+                self.assertEqual(process.wait(20), 0, process.stderr.read())
+                with open(self.old, "rb") as file:
+                    self.assertNotEqual(file.read(), b"old")
+            process.stderr.close()
+        with open(self.old, "w", encoding="utf-8") as file:
+            file.write("old")
+
     def test_while_inspecting(self):
         fifo = os.path.join(self.folder, "fifo.data")
         os.mkfifo(fifo)
