@@ -9,6 +9,7 @@
 #include "flow/blocks.h"
 #include "flow/flow_graph.h"
 #include "image/jump_tables.h"
+#include "image/landing_pads.h"
 
 const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
     [BR2_BLOCK_KEPT] = "kept",
@@ -27,6 +28,7 @@ struct builder {
     struct br2_jump_tables *tables;
     struct br2_symbol_names symbols;
     struct br2_addresses entries; /* where code of one function jumps into another */
+    struct br2_addresses pads;    /* where the unwinder goes */
     size_t trace;                 /* of the graph's, the first of the edges to come */
     /* Of the function in hand: */
     uint32_t number;
@@ -264,7 +266,20 @@ static int add_fall_throughs(struct builder *builder, struct br2pgo_error *err)
     return rc;
 }
 
-/* The entries inside the function: its inner symbols, and where other code goes into it. */
+/* Adds those of sorted addresses that lie inside the function. */
+static bool add_inner(struct builder *builder, const struct br2_addresses *addresses)
+{
+    const struct br2_code *code = &builder->function->code;
+    bool ok = true;
+    size_t at = br2_addresses_from(addresses, code->start + 1);
+    for (; ok && at < addresses->count && addresses->items[at] < code->end; at++) {
+        ok = br2_addresses_add(&builder->inner, addresses->items[at]);
+    }
+    return ok;
+}
+
+/* The entries inside the function: its inner symbols, where other code goes into it, and its
+ * landing pads. */
 static int find_inner(struct builder *builder, struct br2pgo_error *err)
 {
     const struct br2_code *code = &builder->function->code;
@@ -275,10 +290,7 @@ static int find_inner(struct builder *builder, struct br2pgo_error *err)
     for (; ok && at < symbols->count && symbols->items[at].address < code->end; at++) {
         ok = br2_addresses_add(&builder->inner, symbols->items[at].address);
     }
-    at = br2_addresses_from(&builder->entries, code->start + 1);
-    for (; ok && at < builder->entries.count && builder->entries.items[at] < code->end; at++) {
-        ok = br2_addresses_add(&builder->inner, builder->entries.items[at]);
-    }
+    ok = ok && add_inner(builder, &builder->entries) && add_inner(builder, &builder->pads);
     br2_addresses_sort(&builder->inner);
     return ok ? 0 : br2_fail_memory(err);
 }
@@ -368,6 +380,7 @@ static int build(struct builder *builder, struct br2pgo_error *err)
     rc = rc != 0 ? rc : br2_symbol_names_read(graph->image, &builder->symbols, err);
     rc = rc != 0 ? rc : br2_block_flow_name(builder->flow, graph, &builder->symbols, err);
     rc = rc != 0 ? rc : find_entries(builder, err);
+    rc = rc != 0 ? rc : br2_landing_pads_read(graph->image, &builder->pads, err);
     size_t edge = 0;
     for (; rc == 0 && edge < graph->edge_count && graph->edges[edge].from == 0; edge++) {
         rc = take_edge(builder, &graph->edges[edge], err);
@@ -387,6 +400,7 @@ int br2_block_flow_build(const struct br2_flow_graph *graph, struct br2_block_fl
     br2_jump_tables_close(builder.tables);
     br2_symbol_names_done(&builder.symbols);
     br2_addresses_done(&builder.entries);
+    br2_addresses_done(&builder.pads);
     br2_addresses_done(&builder.targets);
     br2_addresses_done(&builder.inner);
     merge_edges(ret);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Basic blocks as BOLT sees them. A block begins at the function's start, at a target of a direct
- * branch or call in the function, at an entry or a target of an indirect jump, and behind a branch
- * or return; but not between a conditional branch and a jump behind it, and not behind a call.
+ * branch or call in the function, at an entry, a landing pad or a target of an indirect jump, and
+ * behind a branch or return; but not between a conditional branch and a jump behind it, and not
+ * behind a call.
  */
 #ifndef BR2_FLOW_BLOCKS_H
 #define BR2_FLOW_BLOCKS_H

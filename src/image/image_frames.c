@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "image/eh_encoding.h"
 #include "image/image_private.h"
 
 #define AUGMENTATION_MAX 16 /* letters; there are seven */
 #define LEB_MAX          10 /* bytes of 64 bits */
-
-#define ENCODING_OMIT    0xff
-#define ENCODING_PCREL   0x10
-#define ENCODING_APPLIED 0x70 /* how the value is meant; 0 = absolute */
-#define ENCODING_FORMAT  0x0f
 
 struct frames {
     const uint8_t *bytes;
@@ -21,6 +17,8 @@ struct frames {
     uint64_t address;
     size_t cie; /* offset of the last CIE read, SIZE_MAX: none */
     uint8_t encoding;
+    uint8_t lsda_encoding; /* OMIT: there is none */
+    bool augmented;        /* FDEs have augmentation data */
 };
 
 /* One entry's extent: `c` is put behind the length. False at the end or when broken. */
@@ -37,19 +35,6 @@ static bool enter(const struct frames *f, struct br2_cursor *c, size_t *ret_end)
     return *ret_end <= f->size;
 }
 
-/* An unsigned LEB128 number, not padded beyond what it may need. */
-static uint64_t read_uleb(struct br2_cursor *c)
-{
-    struct br2_cursor limited = *c;
-    if (br2_cursor_left(c) > LEB_MAX) {
-        limited.end = c->at + LEB_MAX;
-    }
-    uint64_t value = br2_cursor_uleb(&limited);
-    c->at = limited.at;
-    c->failed = c->failed || limited.failed;
-    return value;
-}
-
 static void skip_leb(struct br2_cursor *c)
 {
     for (int i = 0; (br2_cursor_u8(c) & 0x80) != 0; i++) {
@@ -60,50 +45,29 @@ static void skip_leb(struct br2_cursor *c)
     }
 }
 
-static uint64_t read_value(struct br2_cursor *c, uint8_t format)
+/* The encodings that the augmentation string and data of a CIE give. */
+static bool read_augmentation(struct br2_cursor *c, const char *augmentation, struct frames *f)
 {
-    switch (format) {
-    case 0x0: /* absptr */
-    case 0x4: /* udata8 */
-    case 0xc: /* sdata8 */
-        return br2_cursor_u64(c);
-    case 0x1: /* uleb128 */
-        return read_uleb(c);
-    case 0x2: /* udata2 */
-        return br2_cursor_u16(c);
-    case 0x3: /* udata4 */
-        return br2_cursor_u32(c);
-    case 0xa: /* sdata2 */
-        return (uint64_t)(int16_t)br2_cursor_u16(c);
-    case 0xb: /* sdata4 */
-        return (uint64_t)(int32_t)br2_cursor_u32(c);
-    default:
-        c->failed = true;
-        return 0;
-    }
-}
-
-/* The encoding of code addresses that the augmentation string and data of a CIE give. */
-static bool read_augmentation(struct br2_cursor *c, const char *augmentation, uint8_t *ret)
-{
-    *ret = 0; /* absptr */
-    if (augmentation[0] != 'z') {
+    f->encoding = 0; /* absptr */
+    f->lsda_encoding = BR2_EH_OMIT;
+    f->augmented = augmentation[0] == 'z';
+    if (!f->augmented) {
         return augmentation[0] == '\0';
     }
     skip_leb(c);
     for (const char *p = augmentation + 1; *p != '\0' && !c->failed; p++) {
         if (*p == 'R') {
-            *ret = br2_cursor_u8(c);
+            f->encoding = br2_cursor_u8(c);
         } else if (*p == 'L') {
-            br2_cursor_u8(c);
+            f->lsda_encoding = br2_cursor_u8(c);
         } else if (*p == 'P') {
             uint8_t encoding = br2_cursor_u8(c);
-            read_value(c, encoding & ENCODING_FORMAT);
+            br2_eh_value(c, encoding & BR2_EH_FORMAT);
         } else if (*p != 'S' && *p != 'B' && *p != 'G') {
             return false;
         }
     }
-    return !c->failed && *ret != ENCODING_OMIT;
+    return !c->failed && f->encoding != BR2_EH_OMIT;
 }
 
 /* Many FDEs may refer to two CIEs in turn, so what is read of one has a limit. */
@@ -143,33 +107,46 @@ static bool read_cie(struct frames *f, size_t offset)
     } else {
         skip_leb(&c);
     }
-    if (c.failed || !read_augmentation(&c, augmentation, &f->encoding)) {
+    if (c.failed || !read_augmentation(&c, augmentation, f)) {
         return false;
     }
     f->cie = offset;
     return true;
 }
 
-static bool read_fde(const struct br2_image *image, const struct frames *f, struct br2_cursor *c,
-                     struct br2_code_range *ret)
+/* The address of what the unwinder is to know of the function, behind its range; 0: nothing. */
+static uint64_t read_lsda(const struct frames *f, struct br2_cursor *c)
 {
-    uint8_t applied = f->encoding & ENCODING_APPLIED;
-    uint8_t format = f->encoding & ENCODING_FORMAT;
-    if ((f->encoding & 0x80) != 0 || (applied != 0 && applied != ENCODING_PCREL)) {
+    uint64_t lsda = 0;
+    if (f->augmented && f->lsda_encoding != BR2_EH_OMIT) {
+        skip_leb(c); /* how much augmentation data there is */
+        uint64_t place = f->address + br2_cursor_offset(c);
+        if (!br2_eh_address(c, f->lsda_encoding, place, &lsda)) {
+            return 0;
+        }
+        lsda = lsda != place ? lsda : 0; /* a distance of 0 */
+    }
+    return lsda;
+}
+
+static bool read_fde(const struct br2_image *image, const struct frames *f, struct br2_cursor *c,
+                     struct br2_frame *ret)
+{
+    uint64_t start;
+    uint8_t format = f->encoding & BR2_EH_FORMAT;
+    if (!br2_eh_address(c, f->encoding, f->address + br2_cursor_offset(c), &start)) {
         return false;
     }
-    uint64_t place = f->address + br2_cursor_offset(c);
-    uint64_t start = read_value(c, format) + (applied == ENCODING_PCREL ? place : 0);
     /* A size has no sign, whatever the address's format. */
     static const uint8_t unsigned_format[16] = {[0x9] = 0x1, [0xa] = 0x2, [0xb] = 0x3, [0xc] = 0x4};
     uint8_t size_format = format >= 0x9 ? unsigned_format[format] : format;
-    uint64_t size = read_value(c, size_format);
+    uint64_t size = br2_eh_value(c, size_format);
     const struct br2_text_area *area = br2_image_area_at(image, start);
     if (c->failed || area == NULL || size == 0) {
         return false;
     }
     uint64_t room = area->end - start;
-    *ret = (struct br2_code_range){start, start + (size < room ? size : room), "", false, false};
+    *ret = (struct br2_frame){start, start + (size < room ? size : room), read_lsda(f, c)};
     return true;
 }
 
@@ -198,7 +175,7 @@ static void sort_ranges(struct br2_range_list *list)
     list->count = kept;
 }
 
-static int read_entries(const struct br2_image *image, struct frames *f, struct br2_range_list *ret,
+static int read_entries(const struct br2_image *image, struct frames *f, struct br2_frames *ret,
                         struct br2pgo_error *err)
 {
     struct br2_cursor c = br2_cursor_make(f->bytes, f->size, false);
@@ -206,12 +183,13 @@ static int read_entries(const struct br2_image *image, struct frames *f, struct 
     while (enter(f, &c, &end)) {
         size_t id_offset = br2_cursor_offset(&c);
         uint32_t id = br2_cursor_u32(&c);
-        struct br2_code_range range;
+        struct br2_frame frame;
         if (!c.failed && id != 0 && id <= id_offset && read_cie(f, id_offset - id) &&
-            read_fde(image, f, &c, &range)) {
-            if (!br2_range_list_add(ret, &range)) {
+            read_fde(image, f, &c, &frame)) {
+            if (!br2_grow(&ret->items, &ret->capacity, ret->count, sizeof *ret->items)) {
                 return br2_fail_memory(err);
             }
+            ret->items[ret->count++] = frame;
         }
         c = br2_cursor_make(f->bytes, f->size, false);
         br2_cursor_skip(&c, end);
@@ -219,8 +197,8 @@ static int read_entries(const struct br2_image *image, struct frames *f, struct 
     return 0;
 }
 
-int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
-                          struct br2pgo_error *err)
+int br2_image_frames(const struct br2_image *image, struct br2_frames *ret,
+                     struct br2pgo_error *err)
 {
     const struct br2_elf_section *section = br2_elf_section(&image->elf, ".eh_frame");
     struct frames f = {.cie = SIZE_MAX};
@@ -229,7 +207,20 @@ int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
         return 0;
     }
     f.address = section->address;
-    int status = read_entries(image, &f, ret, err);
+    return read_entries(image, &f, ret, err);
+}
+
+int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
+                          struct br2pgo_error *err)
+{
+    struct br2_frames frames = {0};
+    int status = br2_image_frames(image, &frames, err);
+    for (size_t i = 0; status == 0 && i < frames.count; i++) {
+        struct br2_code_range range = {frames.items[i].start, frames.items[i].end, "", false,
+                                       false};
+        status = br2_range_list_add(ret, &range) ? 0 : br2_fail_memory(err);
+    }
+    br2_free(frames.items);
     sort_ranges(ret);
     return status;
 }

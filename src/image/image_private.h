@@ -56,6 +56,20 @@ int br2_image_read_plt(struct br2_image *image, struct br2_range_list *ret,
                        struct br2pgo_error *err);
 int br2_image_read_frames(struct br2_image *image, struct br2_range_list *ret,
                           struct br2pgo_error *err);
+/* What a call-frame entry says of a function; in the order of the file. */
+struct br2_frame {
+    uint64_t start;
+    uint64_t end;
+    uint64_t lsda; /* address of its language-specific data; 0: none */
+};
+struct br2_frames {
+    struct br2_frame *items; /* owned */
+    size_t count;
+    size_t capacity;
+};
+/* BR2PGO_NO_MEMORY only, what is broken is left out. */
+int br2_image_frames(const struct br2_image *image, struct br2_frames *ret,
+                     struct br2pgo_error *err);
 /* Sets image->ranges from all three. */
 int br2_image_read_ranges(struct br2_image *image, struct br2pgo_error *err);
 

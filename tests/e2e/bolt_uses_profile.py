@@ -317,6 +317,7 @@ def check_quickstart():
     check_traces("words", "perf.data", "words")
     check_refused()
     check_switches()
+    check_landing_pads()
     return True
 
 
@@ -349,6 +350,28 @@ def check_switches():
         spoil("switches.data", "spoilt.data", shift_many)
         convert("spoilt.data", "switches", "spoilt.fdata")
         optimise("switches", "spoilt.fdata")
+
+
+def check_landing_pads():
+    """C++ exceptions: the unwinder enters functions where execution also falls in, and returns to."""
+    source = os.path.join(os.environ["SOURCE_DIR"], "tests", "data", "pads.cc")
+    for compiler in ("g++", CLANG + "++"):
+        if not shutil.which(compiler):
+            print(f"no {compiler}: no landing pads of its")
+            continue
+        # What jumps back from a part that was split off is not known unless it was seen.
+        result = run(compiler, "-O2", "-fno-reorder-blocks-and-partition" if compiler == "g++" else "-O2",
+                     "-Wl,--emit-relocs", source, "-o", "pads")
+        expect(result.returncode == 0, f"{compiler}: {result.stdout}")
+        run(os.path.join(os.environ["TOOLS"], "record_steps"), "--period", "53", "-o", "pads.data", "./pads")
+        convert("pads.data", "pads", "pads.fdata")
+        ours = read_fdata("pads.fdata")
+        expect(ours.get((("swallow", 8), ("swallow", 0xb)), (0, 0))[1] > 10
+               and (("resume", 3), ("resume", 8)) not in ours, f"{compiler}: landing pads: {ours}")
+        optimise("pads", "pads.fdata", "pads.bolted", layout=())
+        expect(run("./pads").stdout == run("./pads.bolted").stdout, f"{compiler}: output of pads")
+        if make_reference("pads.data", "pads", "pads.reference"):
+            compare(f"pads, {os.path.basename(compiler)}", ours, read_fdata("pads.reference"))
 
 
 def check_refused():

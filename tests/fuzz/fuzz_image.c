@@ -5,6 +5,7 @@
 #include "image/code.h"
 #include "image/debug.h"
 #include "image/jump_tables.h"
+#include "image/landing_pads.h"
 #include "image/symbol_names.h"
 
 /* A small file can describe a lot of code; so much of it is looked at. */
@@ -20,6 +21,13 @@ static void look_at_tables(const struct br2_image *image, const struct br2_code 
         br2_addresses_done(&targets);
         br2_jump_tables_close(tables);
     }
+}
+
+static void look_at_pads(const struct br2_image *image)
+{
+    struct br2_addresses pads = {0};
+    br2_landing_pads_read(image, &pads, NULL);
+    br2_addresses_done(&pads);
 }
 
 static void look_at_names(const struct br2_image *image)
@@ -69,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct br2_debug *debug = NULL;
         struct br2_decoder *decoder;
         look_at_names(image);
+        look_at_pads(image);
         if (br2_debug_open(image, NULL, NULL, &debug, NULL) != 0) {
             debug = NULL;
         }
