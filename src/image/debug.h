@@ -23,7 +23,9 @@ struct br2_scope {
     const char *decl_file;       /* path of DW_AT_decl_file, "" where unknown */
     uint32_t decl_line;          /* 0: unknown */
     uint32_t parent;             /* BR2_NO_SCOPE for index 0 */
+    uint32_t decl_column;        /* 0: unknown */
     uint32_t call_line;          /* in the parent; 0: unknown */
+    uint32_t call_column;        /* 0: unknown */
     uint32_t call_discriminator; /* raw DW_AT_GNU_discriminator */
     bool call_has_discriminator;
 };

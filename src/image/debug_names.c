@@ -89,13 +89,14 @@ const char *br2_debug_name(struct br2_debug *debug, Dwarf_Die *die)
     return name != NULL ? name : "";
 }
 
-static uint32_t decl_line(const Dwarf_Die *die)
+/* A line or a column, 0 where it is unknown. */
+static uint32_t decl_number(const Dwarf_Die *die, unsigned name)
 {
     Dwarf_Die at = *die;
     for (int i = 0; i < CHAIN_MAX; i++) {
-        uint64_t line;
-        if (br2_debug_number(&at, DW_AT_decl_line, &line)) {
-            return line <= UINT32_MAX ? (uint32_t)line : 0;
+        uint64_t number;
+        if (br2_debug_number(&at, name, &number)) {
+            return number <= UINT32_MAX ? (uint32_t)number : 0;
         }
         if (!follow(&at)) {
             break;
@@ -139,6 +140,7 @@ void br2_debug_describe(struct br2_debug *debug, Dwarf_Die *die, struct br2_scop
     scope->plain_name = plain != NULL ? plain : "";
     const char *linkage = linkage_name(debug, die);
     scope->name = linkage != NULL ? linkage : scope->plain_name;
-    scope->decl_line = decl_line(die);
+    scope->decl_line = decl_number(die, DW_AT_decl_line);
+    scope->decl_column = decl_number(die, DW_AT_decl_column);
     scope->decl_file = decl_file(die);
 }

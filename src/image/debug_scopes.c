@@ -66,6 +66,9 @@ static bool add_scope(struct builder *b, Dwarf_Die *die, uint32_t parent, uint32
     if (br2_debug_number(die, DW_AT_call_line, &value) && value <= UINT32_MAX) {
         scope->call_line = (uint32_t)value;
     }
+    if (br2_debug_number(die, DW_AT_call_column, &value) && value <= UINT32_MAX) {
+        scope->call_column = (uint32_t)value;
+    }
     if (br2_debug_number(die, BR2_AT_GNU_DISCRIMINATOR, &value) && value <= UINT32_MAX) {
         scope->call_discriminator = (uint32_t)value;
         scope->call_has_discriminator = true;

@@ -63,6 +63,17 @@ static struct br2_place callsite_place(const struct builder *builder,
                            scope->call_line, keyed ? scope->call_discriminator : 0);
 }
 
+/* GCC splits functions and may inline the part again, by a call that stands where the function is
+ * declared. In the source, which is what it looks for, there is no such call. */
+static bool is_own_part(const struct builder *builder, const struct br2_scope *scope,
+                        const struct br2_scope *parent)
+{
+    return is_gcc(builder) && scope->call_line == parent->decl_line &&
+           scope->call_column == parent->decl_column && scope->decl_line == parent->decl_line &&
+           strcmp(scope->name, parent->name) == 0 &&
+           strcmp(scope->decl_file, parent->decl_file) == 0;
+}
+
 /* The profile node of each scope. A scope without what a place needs has none, nor have its own. */
 static int make_nodes(struct builder *builder, struct source_function *function,
                       struct br2pgo_error *err)
@@ -86,6 +97,8 @@ static int make_nodes(struct builder *builder, struct source_function *function,
             function->nodes[i] = br2_profile_function(builder->profile, name);
         } else if (function->nodes[scope->parent] == NULL || scope->call_line == 0) {
             continue;
+        } else if (is_own_part(builder, scope, &debug->scopes[scope->parent])) {
+            function->nodes[i] = function->nodes[scope->parent];
         } else {
             function->nodes[i] =
                 br2_profile_inlinee(builder->profile, function->nodes[scope->parent],

@@ -195,7 +195,8 @@ int br2_build_second_callsites(struct builder *builder, const struct source_func
     size_t count = collect_rows(builder, function, rows);
     int rc = 0;
     for (size_t i = 1; rc == 0 && i < debug->scope_count; i++) {
-        if (function->nodes[i] == NULL) {
+        if (function->nodes[i] == NULL ||
+            function->nodes[i] == function->nodes[debug->scopes[i].parent]) {
             continue;
         }
         struct row row = {debug->scopes[i].parent, debug->scopes[i].call_line, 0};
