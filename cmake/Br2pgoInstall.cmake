@@ -30,8 +30,18 @@ file(RELATIVE_PATH BR2PGO_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/br2pgo.pc.in br2pgo.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/br2pgo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-configure_package_config_file(cmake/br2pgo-config.cmake.in br2pgo-config.cmake
-                              INSTALL_DESTINATION ${cmake_dir})
-write_basic_package_version_file(br2pgo-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/br2pgo-config.cmake
-              ${PROJECT_BINARY_DIR}/br2pgo-config-version.cmake DESTINATION ${cmake_dir})
+# Also for find_package(br2pgo PATHS <build folder>), so that what was not installed can be used.
+set(build_package ${PROJECT_BINARY_DIR}/lib/cmake/br2pgo)
+export(EXPORT br2pgo NAMESPACE br2pgo:: FILE ${build_package}/br2pgo-shared.cmake)
+configure_package_config_file(cmake/br2pgo-config.cmake.in CMakeFiles/br2pgo-config.cmake
+                              INSTALL_DESTINATION ${cmake_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
+configure_package_config_file(cmake/br2pgo-config.cmake.in ${build_package}/br2pgo-config.cmake
+                              INSTALL_PREFIX ${PROJECT_BINARY_DIR} INSTALL_DESTINATION lib/cmake/br2pgo
+                              PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(CMakeFiles/br2pgo-config-version.cmake COMPATIBILITY SameMinorVersion)
+set(package_files ${PROJECT_BINARY_DIR}/CMakeFiles/br2pgo-config-version.cmake ${PROJECT_SOURCE_DIR}/cmake/Br2pgoProfile.cmake
+                  ${PROJECT_SOURCE_DIR}/cmake/Br2pgoProfileRun.cmake)
+foreach(file IN LISTS package_files)
+  configure_file(${file} ${build_package} COPYONLY)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/CMakeFiles/br2pgo-config.cmake ${package_files} DESTINATION ${cmake_dir})
