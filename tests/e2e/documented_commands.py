@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Documents tell the truth: every command in README.md, docs/*.md and the manual page is run here,
-or stands below with the reason why not; what they show of its output is what it prints; and help,
+"""Documents tell the truth: every command in README.md, docs and the manual page is run here, those
+of docs/guide in a copy of examples/quickstart, or stands below with the reason why not; what they show of its output is what it prints; and help,
 manual page and docs/formats.md know the same options and formats."""
 import glob
 import os
@@ -20,6 +20,8 @@ MANUAL = os.path.join(ROOT, "docs", "man", "br2pgo.1")
 NOT_RUN = {
     "examples/quickstart/run.sh": "installs packages; needs minutes",
     "tests/run.sh": "runs this test",
+    "br2pgo record -o server.data --pid 4711 --duration 60": "there is no such process",
+    "br2pgo record --dry-run ./app": "asks the branch hardware; cli.record has machines with some",
     "cmake --preset release": "a whole build; e2e.install_consumer installs one",
     "cmake --build build/release": "a whole build; e2e.install_consumer installs one",
     "cmake --install build/release --prefix /usr/local": "e2e.install_consumer does, elsewhere",
@@ -28,7 +30,17 @@ NOT_RUN = {
 STATUS = {"br2pgo perf.data -b other-build -o words.prof": 3}
 
 SOURCE = """#define CODE __attribute__((naked, aligned(16))) void
-CODE begin(void) { __asm__("call work"); __asm__("jmp begin"); }
+CODE begin(void)
+{
+    __asm__("mov $3000, %ebx");
+    __asm__("1: mov $7, %edx");
+    __asm__("call work");
+    __asm__("dec %ebx");
+    __asm__("jne 1b");
+    __asm__("mov $60, %eax");
+    __asm__("xor %edi, %edi");
+    __asm__("syscall");
+}
 CODE work(void)
 {
     __asm__("cmp $1, %eax");
@@ -46,8 +58,8 @@ feature arch x86_64
 comm pid=7 exec name=words
 mmap2 pid=7 addr=0x400000 len=0x2000 off=0 buildid=51ac name={folder}/words
 repeat 200
-sample pid=7 : 0x401000/0x401010/P/-/-/1 0x401005/0x401000/P/-/-/1 0x40101b/0x401005/P/-/-/1 \
-0x401019/0x401010/M/-/-/1 0x401013/0x401017/P/-/-/1 0x401000/0x401010/P/-/-/1
+sample pid=7 : 0x40100a/0x401020/P/-/-/1 0x401011/0x401005/P/-/-/1 0x40102b/0x40100f/P/-/-/1 \
+0x401029/0x401020/M/-/-/1 0x401023/0x401027/P/-/-/1 0x40100a/0x401020/P/-/-/1
 end
 """
 
@@ -92,6 +104,13 @@ def make_folder():
     return folder
 
 
+def make_quickstart():
+    """The folder in which a reader of docs/guide is."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="br2pgo-docs-"))
+    shutil.copytree(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
+    return folder, os.path.join(folder, "examples", "quickstart")
+
+
 def unknown_fragments(shown, strings):
     """What stands in a line of documented output, but in no text of the program. Numbers, names in
     quotes, paths and build-ids are the recording's."""
@@ -104,17 +123,19 @@ def unknown_fragments(shown, strings):
 
 def run_commands(name, commands, strings):
     problems, run = [], 0
-    folder = make_folder()
+    guide = name.startswith(os.path.join("docs", "guide"))
+    folder, where = make_quickstart() if guide else (make_folder(),) * 2
     path = [os.path.dirname(BR2PGO), os.environ.get("LLVM_BIN", ""), os.environ["PATH"]]
-    environment = dict(os.environ, PATH=":".join(filter(None, path)), LC_ALL="C")
+    environment = dict(os.environ, PATH=":".join(filter(None, path)), LC_ALL="C",
+                       CMAKE_PREFIX_PATH=os.environ.get("BUILD_DIR", ""))
     for command, shown in commands:
         if command in NOT_RUN:
             continue
         tool = command.split()[0]
-        if tool.startswith("clang") and not shutil.which(tool, path=environment["PATH"]):
+        if tool.startswith(("clang", "llvm-bolt")) and not shutil.which(tool, path=environment["PATH"]):
             print(f"{name}: no {tool} to run: {command}")
             continue
-        result = subprocess.run(["bash", "-c", command], cwd=folder, env=environment,
+        result = subprocess.run(["bash", "-c", command], cwd=where, env=environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                 timeout=120, check=False)
         run += 1
@@ -137,6 +158,8 @@ def help_tables():
     text = subprocess.run([BR2PGO, "--help"], capture_output=True, text=True, check=True).stdout
     options = {}
     for short, name, value in re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?", text, re.M):
+        value = re.sub(r"^\d+\.\.\d+$", "N", value)
+        value = re.sub(r"^([A-Z]+)\[?,.*", r"\1", value)  # a list: the manual shows its parts
         if value and not re.fullmatch(r"[A-Z]+|\w+(\|\w+)+", value):
             value = ""  # the first word of the help text
         options[name] = (short, value if "|" in value else value.lower())
@@ -147,10 +170,12 @@ def help_tables():
 
 def manual_tables(text):
     options = {}
-    for line in re.findall(r"^\.It (Fl .*)$", text, re.M):
-        match = re.fullmatch(r"(?:Fl (\w) , )?Fl -([\w-]+)(?: Ar (\w+)| Cm (.+))?", line)
+    lines = re.findall(r"^\.It (Fl .*)$", text, re.M)
+    for line in "\n".join(lines).replace(" ; ", "\n").splitlines():
+        match = re.fullmatch(r"(?:Fl (\w) , )?Fl -([\w-]+)(?: Ar (\w+)(?: ,)?(?: Ns .*)?| Cm (.+))?", line)
         short, name, value, words = match.groups()
-        options[name] = (short or "", (words or "").replace(" ", "") or value or "")
+        # What a command takes in its own sense has its first sense in the table of all options.
+        options.setdefault(name, (short or "", (words or "").replace(" ", "") or value or ""))
     section = re.search(r"^\.Sh FORMATS\n(.*?)^\.Sh", text, re.M | re.S).group(1)
     found = re.findall(r"^\.It Cm (\S+)\n(?:\.Pq Pa (\S+)\n)?", section, re.M)
     return options, dict(found)
@@ -178,7 +203,7 @@ def main():
     manual = read(MANUAL)
     documents = {"br2pgo.1": manual_commands(manual)}
     for path in [*glob.glob(os.path.join(ROOT, "*.md")),
-                 *glob.glob(os.path.join(ROOT, "docs", "*.md"))]:
+                 *glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)]:
         documents[os.path.relpath(path, ROOT)] = list(markdown_commands(read(path)))
     problems = []
     for name, commands in sorted(documents.items()):
