@@ -12,11 +12,11 @@ set -euo pipefail
 
 build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev
     libmd-dev libjansson-dev LLVM-DEV)
-run=(clang-19 llvm-19 python3)
-run_optional=(linux-perf lld-19 qemu-user)
+run=(clang-19 llvm-19 python3 qemu-user)
+run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)
 check_optional=(clang-format-14 clang-tidy-14 mandoc valgrind libclang-rt-19-dev bolt-19
-    bolt-22 autofdo gcc-11 g++-11)
+    bolt-22 autofdo gcc-11 g++-11 meson make cargo rustc)
 
 say() {
     echo "install-packages: $*" >&2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# From a program to its profile and back to the compiler, on any x86-64 machine with Debian 12 or Ubuntu, as root or
-# with sudo: installs the packages that are missing, builds br2pgo, compiles the small program beside this script,
-# records its branches, makes a profile of them, and compiles the program again with it.
+# From a program to its profile and back to the compiler, on a machine with Debian 12 or Ubuntu, as root or with sudo:
+# installs the packages that are missing, builds br2pgo, compiles the small program beside this script, records its
+# branches, makes a profile of them, and compiles the program again with it. Tried on x86-64.
 #
 # usage: examples/quickstart/run.sh [--no-install]
 # Everything it makes lies in build/quickstart.
@@ -13,6 +13,7 @@ out=build/quickstart
 work=$out/work
 program=examples/quickstart
 flags=(-O2 -g -fdebug-info-for-profiling)
+rounds=200
 
 say() {
     echo
@@ -48,28 +49,28 @@ build() {
         tail -n 30 "$work/build.log" >&2
         stop "br2pgo does not build" "the whole log is $work/build.log"
     fi
-    cc -std=c17 -D_GNU_SOURCE -O2 tests/tools/record_steps.c -o "$out/bin/record_steps"
     echo "$out/bin/br2pgo: $("$out/bin/br2pgo" --version)"
 }
 
+# Program, recording, and the exact count of every branch in RECORDING.csv.
 record() {
-    "$out/bin/record_steps" --period 101 --truth "$2.csv" -o "$2" "$1" ||
-        stop "the program could not be recorded" \
-            "it is single-stepped with ptrace, which some containers forbid: docker run --cap-add=SYS_PTRACE"
+    run br2pgo record --emulate --exact "$2.csv" -o "$2" -- "$1" "$rounds"
 }
 
-# Taken branches within the program, by kind, from the exact counts.
+# Program, exact counts: taken branches within the program, by kind.
 taken() {
-    awk -F, 'NR > 1 && $5 != "fallthrough" { all += $6; kind[$5] += $6 }
-        END { printf "%d taken branches (%d conditional, %d indirect calls)\n", all, kind["cond"], kind["icall"] }' "$1"
+    awk -F, -v image="${1##*/}" '$1 == image && $5 != "fallthrough" { all += $6; kind[$5] += $6 }
+        END { printf "%d taken branches (%d conditional, %d indirect calls)\n", all, kind["cond"], kind["icall"] }' "$2"
+}
+
+# Program: seconds it takes without being recorded, the best of three.
+seconds() {
+    local TIMEFORMAT=%U
+    for _ in 1 2 3; do { time "$1" 20000 >/dev/null; } 2>&1; done | sort -n | head -n 1
 }
 
 main() {
     local clang before after
-    if [ "$(uname -m)" != x86_64 ]; then
-        stop "the program is recorded by single-stepping it, which is made for x86-64 only" \
-            "with branch hardware: perf record -b ./program, then br2pgo perf.data -o program.prof"
-    fi
     mkdir -p "$work"
     if [ "${1-}" != --no-install ]; then
         say "Packages"
@@ -85,8 +86,8 @@ main() {
     run "$clang" "${flags[@]}" "$program"/*.c -o "$work/words"
 
     say "Recording its branches"
-    echo "# This machine may have no branch hardware, so the program is single-stepped into the same kind of file."
-    echo "# Where there is: perf record -b -o $work/perf.data $work/words"
+    echo "# This machine may have no branch hardware, so it is emulated. Where there is, leave out --emulate, and let"
+    echo "# the program run for longer."
     record "$work/words" "$work/perf.data"
 
     say "What is in the recording"
@@ -105,10 +106,11 @@ main() {
 
     say "Counting the branches of the new program"
     record "$work/words-pgo" "$work/again.data"
-    before=$(taken "$work/perf.data.csv")
-    after=$(taken "$work/again.data.csv")
+    before=$(taken "$work/words" "$work/perf.data.csv")
+    after=$(taken "$work/words-pgo" "$work/again.data.csv")
     echo "without profile: $before"
     echo "with profile:    $after"
+    echo "20000 rounds take $(seconds "$work/words") s without, $(seconds "$work/words-pgo") s with profile, not emulated"
     [ "${after%% *}" -lt "${before%% *}" ] || stop "the profile did not lower them" "please report this"
 }
 

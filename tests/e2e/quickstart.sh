@@ -9,10 +9,10 @@ if [ -n "${SANITIZE-}" ]; then
     exit 77
 fi
 if [ "$(uname -m)" != x86_64 ]; then
-    echo "skipped: the quickstart's recorder is for x86-64"
+    echo "skipped: the quickstart is tried on x86-64"
     exit 77
 fi
-for tool in ninja cmake awk cc; do
+for tool in ninja cmake awk cc qemu-x86_64; do
     command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
 command -v clang-19 >/dev/null || command -v clang >/dev/null || { echo "skipped: no clang"; exit 77; }
