@@ -110,7 +110,8 @@ void br2_thread_sample(struct br2_thread *thread, uint64_t ip)
 static struct br2_indirect_edge *find_slot(struct br2_edge_slots *edges, uint32_t block,
                                            uint64_t to)
 {
-    uint32_t at = (uint32_t)(mix(to ^ (uint64_t)block << 40) >> 32) & (edges->capacity - 1);
+    uint64_t hash = (to ^ (uint64_t)block << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = (uint32_t)(hash >> 40) & (edges->capacity - 1);
     while (edges->slots[at].block != 0 &&
            (edges->slots[at].block != block || edges->slots[at].to != to)) {
         at = (at + 1) & (edges->capacity - 1);
