@@ -119,6 +119,7 @@ static void note_handler(uint64_t action)
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as many parameters as the emulator gives */
 void br2_at_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, uint64_t a1,
                     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7,
                     uint64_t a8)
