@@ -146,7 +146,7 @@ int br2_input_refuse_file(const char *path, const uint8_t *bytes, size_t size,
 int br2_input_refuse_directory(const char *path, struct br2pgo_error *err)
 {
     br2_fail(err, BR2PGO_UNSUPPORTED,
-             "'%s' is a directory, and no recording: it has no file 'data'", path);
+             "'%s' is a directory, and no recording: it has no file 'data' written by perf", path);
     br2_hint(err, "give a file written by 'perf record -b', or the directory that 'perf record "
                   "--threads' writes");
     return BR2PGO_UNSUPPORTED;

@@ -112,6 +112,9 @@ static int open_file(struct br2_input *input, struct br2pgo_error *err)
     if (!format) {
         return br2_input_refuse_file(input->path, input->file.bytes, input->file.size, err);
     }
+    if (input->parts_folder && format != &br2_perf_data_format) {
+        return br2_input_refuse_directory(input->path, err);
+    }
     input->format = format;
     rc = format->open(input, err);
     if (rc && rc != BR2PGO_NO_MEMORY) {

@@ -38,10 +38,10 @@ static int check_choice(const struct br2_selection *selection,
         br2_hint(err, "leave --pid, --comm, --cpu and --time out, or give what it was made from");
         return BR2PGO_USELESS;
     }
-    if (info->no_pids && (selection->pids.count != 0 || selection->comms != NULL)) {
+    if (info->no_pids && selection->pids.count != 0) {
         br2_fail(err, BR2PGO_USELESS, "'%s' does not say of which process a sample is",
                  recording->path);
-        br2_hint(err, "leave --pid and --comm out, or give the perf.data file itself");
+        br2_hint(err, "leave --pid out, or give the perf.data file itself");
         return BR2PGO_USELESS;
     }
     if (selection->times.count != 0 && !info->has_time) {

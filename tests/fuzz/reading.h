@@ -5,6 +5,7 @@
 #define BR2_TESTS_FUZZ_READING_H
 
 #include "base/mem.h"
+#include "flow/counted.h"
 #include "flow/fold.h"
 #include "fuzz.h"
 #include "input/input.h"
@@ -14,7 +15,10 @@ struct reading {
     struct br2_spaces *spaces;
     struct br2_counting counting;
     struct br2_live_traces live;
+    struct br2_folded folded;
+    struct br2_counted_into counted;
     uint64_t records;
+    bool repeats; /* a recorder counted: its numbers may be of any size */
 };
 
 static inline int take(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
@@ -22,8 +26,21 @@ static inline int take(void *user, const struct br2_sample *sample, struct br2pg
     struct reading *reading = user;
     (void)err;
     reading->records += sample->count;
+    reading->repeats = reading->repeats || sample->repeats != 0;
     uint32_t view = br2_spaces_view(reading->spaces, sample->pid, sample->time);
-    return br2_count_sample(&reading->counting, sample, view) ? 0 : BR2PGO_NO_MEMORY;
+    bool good = sample->repeats != 0 ? br2_count_repeats(&reading->counted, sample, view)
+                                     : br2_count_sample(&reading->counting, sample, view);
+    return good ? 0 : BR2PGO_NO_MEMORY;
+}
+
+static inline int take_counted(void *user, const struct br2_counted *counted,
+                               struct br2pgo_error *err)
+{
+    struct reading *reading = user;
+    (void)err;
+    reading->repeats = true;
+    uint32_t view = br2_spaces_view(reading->spaces, counted->pid, counted->time);
+    return br2_count_counted(&reading->counted, counted, view) ? 0 : BR2PGO_NO_MEMORY;
 }
 
 static inline uint64_t folded_records(const struct br2_folded *folded)
@@ -38,23 +55,31 @@ static inline uint64_t folded_records(const struct br2_folded *folded)
 
 static inline void count(struct br2_input *input, struct reading *reading)
 {
-    struct br2_folded folded = {0};
-    size_t events = br2_input_info(input)->event_count;
-    bool *wanted = br2_calloc(events, sizeof *wanted);
-    for (size_t i = 0; i < events; i++) {
+    const struct br2_recording_info *info = br2_input_info(input);
+    bool *wanted = br2_calloc(info->event_count, sizeof *wanted);
+    for (size_t i = 0; i < info->event_count; i++) {
         wanted[i] = true;
     }
+    const struct br2_count_stats *stats = &reading->counting.stats;
     reading->counting.traces = &reading->live;
-    if (br2_input_read_samples(input, wanted, take, reading, NULL) == 0 &&
-        br2_fold(&folded, reading->spaces, &reading->counting, NULL) == 0) {
-        const struct br2_count_stats *stats = &reading->counting.stats;
+    reading->counted = (struct br2_counted_into){
+        .folded = &reading->folded,
+        .spaces = reading->spaces,
+        .stats = &reading->counting.stats,
+    };
+    int rc = info->counted ? br2_input_read_counted(input, take_counted, reading, NULL)
+                           : br2_input_read_samples(input, wanted, take, reading, NULL);
+    if (rc == 0 && br2_fold(&reading->folded, reading->spaces, &reading->counting, NULL) == 0 &&
+        !reading->repeats) {
         fuzz_require(stats->records == reading->records, "every record is counted");
-        fuzz_require(folded_records(&folded) + stats->wrong_path + stats->empty + stats->stale ==
+        fuzz_require(folded_records(&reading->folded) + stats->wrong_path + stats->empty +
+                             stats->stale ==
                          stats->records,
                      "traces and losses add up to the records");
     }
+    br2_live_traces_done(&reading->counted.scratch);
     br2_free(wanted);
-    br2_folded_done(&folded);
+    br2_folded_done(&reading->folded);
 }
 
 static inline void fuzz_read(const char *path)
