@@ -208,6 +208,15 @@ static void test_merge(void **state)
                 "1 f 8 0 g 0 0 1\n1 f 8 1 g 0 0 1\n1 f 8 1 g 1 0 1\n");
     check_merge("no_lbr c\n1 f 8 1\n", "no_lbr c\n1 f 8 2\n1 f 7 1\n",
                 "no_lbr c\n1 f 7 1\n1 f 8 3\n");
+    /* A local symbol is one like others; a record of memory is no branch, nor of another symbol. */
+    check_merge("1 f 8 1 g 0 1 2\n", "2 f 8 1 g 0 3 4\n", "1 f 8 1 g 0 4 6\n");
+    check_merge("1 f 8 1 d 0 0 1\n4 f 8 4 d 0 5\n", "5 f 8 4 d 0 1\n3 f 8 4 d 0 2\n4 f 8 4 d 1 3\n",
+                "1 f 8 1 d 0 0 1\n3 f 8 4 d 0 2\n4 f 8 4 d 0 6\n4 f 8 4 d 1 3\n");
+    check_merge("no_lbr c\n1 f 8 1\n4 f 8 4 d 0 5\n", "no_lbr c\n4 f 8 4 d 0 1\n",
+                "no_lbr c\n1 f 8 1\n4 f 8 4 d 0 6\n");
+    /* Both orders of the header lines, in one. */
+    check_merge("boltedcollection\nno_lbr e\n1 f 0 3\n", "no_lbr e\nboltedcollection\n1 f 0 4\n",
+                "no_lbr e\nboltedcollection\n1 f 0 7\n");
     check_merge("4 f 8 4 d 0 1\n1 z 0 1 z 2 0 3\n", "4 f 8 4 d 0 6\n",
                 "1 z 0 1 z 2 0 3\n4 f 8 4 d 0 7\n");
 }
@@ -223,6 +232,9 @@ static void test_merge_refused(void **state)
     assert_int_equal(merge_texts("boltedcollection\n", "1 f 8 1 g 0 1 1\n", &out, &err),
                      BR2PGO_INVALID);
     assert_non_null(strstr(err.message, "boltedcollection"));
+    assert_int_equal(merge_texts("no_lbr a\n1 f 8 1\n", "no_lbr b\n1 f 8 1\n", &out, &err),
+                     BR2PGO_INVALID);
+    assert_non_null(strstr(err.message, "different events"));
     br2_buf_done(&out);
 }
 
