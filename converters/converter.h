@@ -47,6 +47,7 @@ struct br2_format {
     enum br2_product product;
     bool gcc_rules;        /* the profile it holds follows the rules of GCC, not LLVM's */
     bool binary;           /* not for a terminal */
+    bool runs;             /* of a flow it holds the runs, by their addresses */
     unsigned capabilities; /* BR2_CAN_* */
 
     /* Whether `bytes` are a file of this format, from its first bytes. */

@@ -173,7 +173,8 @@ static int name_function(struct br2_fdata *fdata, const struct br2_block_flow *f
         br2_buf_put(&text, name, length);
     }
     if (function->local != 0) {
-        br2_buf_printf(&text, "/%" PRIu32, function->local);
+        const char *file = br2_strings_get(&flow->names, function->file, NULL);
+        br2_buf_printf(&text, "%s%s/%" PRIu32, file[0] != '\0' ? "/" : "", file, function->local);
     }
     br2_buf_str(&text, function->plt ? "@PLT" : "");
     *ret = text.failed ? BR2_NO_STRING
@@ -228,6 +229,7 @@ int br2_fdata_build(struct br2_fdata *ret, const struct br2_block_flow *flow,
                     struct br2pgo_error *err)
 {
     uint32_t *names = br2_calloc(flow->function_count, sizeof *names);
+    ret->bolted = flow->bolted;
     int rc = names != NULL ? name_functions(ret, flow, names, err) : br2_fail_memory(err);
     rc = rc != 0 ? rc : add_edges(ret, flow, names, err);
     rc = rc != 0 ? rc : br2_fdata_sort(ret, err);

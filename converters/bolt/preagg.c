@@ -116,6 +116,7 @@ const struct br2_format br2_format_bolt_preagg = {
     .description = "pre-aggregated addresses for llvm-bolt -p --pa",
     .product = BR2_PRODUCT_FLOW,
     .capabilities = BR2_CAN_BOLT_VERSION,
+    .runs = true,
     .probe = br2_preagg_probe,
     .write_flow = write_flow,
     .check_flow = br2_preagg_check,

@@ -7,7 +7,9 @@
 #include "base/mem.h"
 #include "flow/block_private.h"
 #include "flow/blocks.h"
+#include "flow/bolt_flow.h"
 #include "flow/flow_graph.h"
+#include "image/bolt_table.h"
 #include "image/jump_tables.h"
 #include "image/landing_pads.h"
 
@@ -18,12 +20,15 @@ const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
     [BR2_BLOCK_NO_ENTRY] = "indirect, to no function's entry",
     [BR2_BLOCK_NO_TARGET] = "indirect, to no target of its table",
     [BR2_BLOCK_INNER_CALL] = "calls into its own function",
+    [BR2_BLOCK_NO_INPUT] = "not in the code before llvm-bolt",
+    [BR2_BLOCK_NO_NAME] = "function's name is not unique",
 };
 
 _Static_assert(BR2_OUTSIDE == BR2_NO_FUNCTION, "an edge's functions are taken as they are");
 
 struct builder {
     const struct br2_flow_graph *graph;
+    const struct br2_bolt_table *bolt; /* NULL: llvm-bolt did not write the image */
     struct br2_block_flow *flow;
     struct br2_jump_tables *tables;
     struct br2_symbol_names symbols;
@@ -295,6 +300,32 @@ static int find_inner(struct builder *builder, struct br2pgo_error *err)
     return ok ? 0 : br2_fail_memory(err);
 }
 
+/* The blocks of code that llvm-bolt moved: what it made them of is what counts. */
+static int find_moved_blocks(struct builder *builder, const struct br2_bolt_fragment *fragment,
+                             struct br2pgo_error *err)
+{
+    struct br2_addresses starts = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < fragment->count; i++) {
+        const struct br2_bolt_place *place = &builder->bolt->places[fragment->first + i];
+        ok = place->branch || br2_addresses_add(&starts, fragment->start + place->output);
+    }
+    const struct br2_code *code = &builder->function->code;
+    int rc = ok ? br2_blocks_at(code, &starts, &builder->blocks, err) : br2_fail_memory(err);
+    br2_addresses_done(&starts);
+    return rc;
+}
+
+static int find_blocks(struct builder *builder, struct br2pgo_error *err)
+{
+    const struct br2_code *code = &builder->function->code;
+    const struct br2_bolt_fragment *fragment =
+        builder->bolt != NULL ? br2_bolt_fragment_at(builder->bolt, code->start) : NULL;
+    return fragment != NULL
+               ? find_moved_blocks(builder, fragment, err)
+               : br2_blocks_find(code, &builder->targets, &builder->inner, &builder->blocks, err);
+}
+
 /* Prepares what depends on the function's code. */
 static int begin_function(struct builder *builder, uint32_t number, struct br2pgo_error *err)
 {
@@ -303,8 +334,7 @@ static int begin_function(struct builder *builder, uint32_t number, struct br2pg
     const struct br2_code *code = &builder->function->code;
     int rc = br2_jump_tables_targets(builder->tables, code, &builder->targets, err);
     rc = rc != 0 ? rc : find_inner(builder, err);
-    rc = rc != 0 ? rc
-                 : br2_blocks_find(code, &builder->targets, &builder->inner, &builder->blocks, err);
+    rc = rc != 0 ? rc : find_blocks(builder, err);
     if (rc == 0) {
         builder->passed = br2_calloc(builder->blocks.count + 1, sizeof *builder->passed);
         rc = builder->passed != NULL ? 0 : br2_fail_memory(err);
@@ -392,19 +422,22 @@ static int build(struct builder *builder, struct br2pgo_error *err)
     return rc != 0 ? rc : take_runs(builder, err);
 }
 
-int br2_block_flow_build(const struct br2_flow_graph *graph, struct br2_block_flow *ret,
-                         struct br2pgo_error *err)
+int br2_block_flow_build(const struct br2_flow_graph *graph, const struct br2_bolt_table *table,
+                         struct br2_block_flow *ret, struct br2pgo_error *err)
 {
-    struct builder builder = {.graph = graph, .flow = ret};
+    struct builder builder = {.graph = graph, .bolt = table, .flow = ret};
     int rc = build(&builder, err);
+    merge_edges(ret);
+    br2_block_traces_merge(ret);
+    if (rc == 0 && table != NULL) {
+        rc = br2_bolt_flow_translate(graph, table, &builder.symbols, ret, err);
+    }
     br2_jump_tables_close(builder.tables);
     br2_symbol_names_done(&builder.symbols);
     br2_addresses_done(&builder.entries);
     br2_addresses_done(&builder.pads);
     br2_addresses_done(&builder.targets);
     br2_addresses_done(&builder.inner);
-    merge_edges(ret);
-    br2_block_traces_merge(ret);
     return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/strings.h"
 
+struct br2_bolt_table;
 struct br2_flow_graph;
 
 /* What becomes of a branch record, or of a fall-through, when it is put in terms of blocks. */
@@ -23,6 +24,9 @@ enum br2_block_verdict {
     BR2_BLOCK_NO_ENTRY,   /* an indirect branch to where no function begins */
     BR2_BLOCK_NO_TARGET,  /* an indirect jump to what its function's tables do not hold */
     BR2_BLOCK_INNER_CALL, /* a call into its own function, not to its entry */
+    /* In an image that llvm-bolt rewrote: */
+    BR2_BLOCK_NO_INPUT, /* it was in no block, or within one, of what llvm-bolt read */
+    BR2_BLOCK_NO_NAME,  /* of two functions with one name, it may be in either */
     BR2_BLOCK_VERDICTS,
 };
 extern const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS];
@@ -33,6 +37,7 @@ struct br2_block_function {
     uint64_t start; /* of the section where the name is one */
     uint32_t name;  /* string number; "" where there is none */
     uint32_t local; /* how manyth local symbol of its name, in the order of addresses; 0: global */
+    uint32_t file;  /* string number; of this file's local symbols; "": of all */
     bool plt;       /* a stub; the name is that of what it leads to ... */
     bool section;   /* ... or, where that has none, of the section that it is in */
 };
@@ -70,6 +75,7 @@ struct br2_block_trace {
 /* Zero-initialise, then build. */
 struct br2_block_flow {
     struct br2_strings names;
+    bool bolted; /* in terms of what llvm-bolt made the image of: see below */
     struct br2_block_function *functions; /* owned; sorted by start */
     size_t function_count;
     struct br2_block_edge *edges; /* owned; sorted by from, to, fall_through; distinct */
@@ -84,9 +90,14 @@ struct br2_block_flow {
     uint64_t verdicts[BR2_BLOCK_VERDICTS]; /* executions */
 };
 
-/* BR2PGO_NO_MEMORY. */
-int br2_block_flow_build(const struct br2_flow_graph *graph, struct br2_block_flow *ret,
-                         struct br2pgo_error *err);
+/*
+ * `table`: of an image that llvm-bolt rewrote, else NULL. With it everything but `runs` is put in
+ * terms of llvm-bolt's input: a function that was moved has start 0, addresses of edges in it are
+ * offsets in the input's function, a branch that was not there is at the start of its block, and
+ * edges have no order. BR2PGO_NO_MEMORY.
+ */
+int br2_block_flow_build(const struct br2_flow_graph *graph, const struct br2_bolt_table *table,
+                         struct br2_block_flow *ret, struct br2pgo_error *err);
 void br2_block_flow_done(struct br2_block_flow *flow);
 
 #endif

@@ -47,7 +47,9 @@ static int name_function(struct naming *naming, size_t index, struct br2pgo_erro
         length = strlen(name);
     }
     function->name = br2_strings_add(&naming->flow->names, name, length);
-    return function->name != BR2_NO_STRING ? 0 : br2_fail_memory(err);
+    function->file = br2_strings_add(&naming->flow->names, "", 0);
+    bool ok = function->name != BR2_NO_STRING && function->file != BR2_NO_STRING;
+    return ok ? 0 : br2_fail_memory(err);
 }
 
 int br2_block_flow_name(struct br2_block_flow *flow, const struct br2_flow_graph *graph,

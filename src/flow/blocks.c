@@ -61,31 +61,54 @@ static void mark_leaders(const struct br2_code *code, uint32_t *leads)
     }
 }
 
-int br2_blocks_find(const struct br2_code *code, const struct br2_addresses *targets,
-                    const struct br2_addresses *entries, struct br2_blocks *ret,
-                    struct br2pgo_error *err)
+/* Makes room; no block has begun. */
+static int begin(const struct br2_code *code, struct br2_blocks *ret, struct br2pgo_error *err)
 {
     *ret = (struct br2_blocks){0};
-    if (code->count == 0) {
-        return 0;
-    }
     ret->starts = br2_calloc(code->count, sizeof *ret->starts);
     ret->block_of = br2_calloc(code->count, sizeof *ret->block_of);
     if (ret->starts == NULL || ret->block_of == NULL) {
         br2_blocks_done(ret);
         return br2_fail_memory(err);
     }
-    uint32_t *leads = ret->block_of; /* until the blocks are numbered */
-    mark_leaders(code, leads);
-    mark_all(code, targets, leads);
-    mark_all(code, entries, leads);
-    for (size_t i = 0; i < code->count; i++) {
-        if (leads[i] != 0) {
-            ret->starts[ret->count++] = (uint32_t)i;
-        }
-        ret->block_of[i] = (uint32_t)ret->count - 1;
-    }
     return 0;
+}
+
+/* Numbers the blocks; until now `block_of` says which instructions lead one. */
+static void number(const struct br2_code *code, struct br2_blocks *blocks)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        if (blocks->block_of[i] != 0) {
+            blocks->starts[blocks->count++] = (uint32_t)i;
+        }
+        blocks->block_of[i] = (uint32_t)blocks->count - 1;
+    }
+}
+
+int br2_blocks_find(const struct br2_code *code, const struct br2_addresses *targets,
+                    const struct br2_addresses *entries, struct br2_blocks *ret,
+                    struct br2pgo_error *err)
+{
+    int rc = begin(code, ret, err);
+    if (rc == 0 && code->count != 0) {
+        mark_leaders(code, ret->block_of);
+        mark_all(code, targets, ret->block_of);
+        mark_all(code, entries, ret->block_of);
+        number(code, ret);
+    }
+    return rc;
+}
+
+int br2_blocks_at(const struct br2_code *code, const struct br2_addresses *starts,
+                  struct br2_blocks *ret, struct br2pgo_error *err)
+{
+    int rc = begin(code, ret, err);
+    if (rc == 0 && code->count != 0) {
+        ret->block_of[0] = 1;
+        mark_all(code, starts, ret->block_of);
+        number(code, ret);
+    }
+    return rc;
 }
 
 void br2_blocks_done(struct br2_blocks *blocks)

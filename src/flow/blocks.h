@@ -25,6 +25,9 @@ struct br2_blocks {
 int br2_blocks_find(const struct br2_code *code, const struct br2_addresses *targets,
                     const struct br2_addresses *entries, struct br2_blocks *ret,
                     struct br2pgo_error *err);
+/* Blocks that begin at the function's start and at `starts`, and nowhere else. */
+int br2_blocks_at(const struct br2_code *code, const struct br2_addresses *starts,
+                  struct br2_blocks *ret, struct br2pgo_error *err);
 void br2_blocks_done(struct br2_blocks *blocks);
 
 /* The last instruction of a block. */

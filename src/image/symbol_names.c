@@ -12,7 +12,8 @@ struct entry {
     uint64_t address;
     uint64_t size;
     const char *name;
-    size_t index; /* in the symbol table */
+    const char *file; /* NULL: not known */
+    size_t index;     /* in the symbol table */
     bool function;
     bool local;
 };
@@ -46,14 +47,20 @@ static int collect(const struct br2_image *image, struct entries *entries, struc
     if (!br2_elf_symbols(&image->elf, SHT_SYMTAB, &symbols)) {
         return 0;
     }
+    const char *file = NULL;
     for (size_t i = 1; i < symbols.count; i++) {
         GElf_Sym symbol;
         const char *name;
         struct entry entry = {.index = i};
-        if (!br2_elf_symbol(&symbols, i, &symbol, &name) || !take(image, &symbol, name, &entry) ||
+        bool named = br2_elf_symbol(&symbols, i, &symbol, &name);
+        if (named && GELF_ST_TYPE(symbol.st_info) == STT_FILE) {
+            file = name[0] != '\0' && br2_elf_take(&entries->room, strlen(name)) ? name : NULL;
+        }
+        if (!named || !take(image, &symbol, name, &entry) ||
             !br2_elf_take(&entries->room, strlen(name))) {
             continue;
         }
+        entry.file = entry.local ? file : NULL;
         if (!br2_grow(&entries->items, &entries->capacity, entries->count, sizeof entry)) {
             return br2_fail_memory(err);
         }
@@ -76,47 +83,101 @@ static int compare(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* How many local symbols of the name came before this one, and this one. */
-static int number_local(struct br2_strings *names, uint32_t **counts, size_t *capacity,
-                        const char *name, uint32_t *ret, struct br2pgo_error *err)
+/* Counts how often each text was there. */
+struct tally {
+    struct br2_strings texts;
+    uint32_t *counts; /* owned; per text */
+    size_t capacity;
+};
+
+static void tally_done(struct tally *tally)
 {
-    size_t known = names->count;
-    uint32_t number = br2_strings_add(names, name, strlen(name));
-    if (number == BR2_NO_STRING || !br2_grow(counts, capacity, number, sizeof **counts)) {
-        return br2_fail_memory(err);
-    }
-    if (number == known) {
-        (*counts)[number] = 0;
-    }
-    *ret = ++(*counts)[number];
-    return 0;
+    br2_free(tally->counts);
+    br2_strings_done(&tally->texts);
 }
 
-static int number_all(const struct entries *entries, struct br2_symbol_names *ret,
-                      struct br2pgo_error *err)
+/* `ret`: number of the text. */
+static bool tally_add(struct tally *tally, const void *text, size_t length, uint32_t *ret)
 {
-    struct br2_strings names = {0};
-    uint32_t *counts = NULL;
-    size_t capacity = 0;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < entries->count; i++) {
+    size_t known = tally->texts.count;
+    *ret = br2_strings_add(&tally->texts, text, length);
+    if (*ret == BR2_NO_STRING ||
+        !br2_grow(&tally->counts, &tally->capacity, *ret, sizeof *tally->counts)) {
+        return false;
+    }
+    if (*ret == known) {
+        tally->counts[*ret] = 0;
+    }
+    tally->counts[*ret]++;
+    return true;
+}
+
+struct numbering {
+    struct tally names;
+    struct tally pairs;     /* of a name's number and a file's */
+    struct tally files;     /* one of no name among them */
+    uint32_t *pair_of_item; /* owned; per function symbol; BR2_NO_STRING: not local */
+};
+
+static void numbering_done(struct numbering *numbering)
+{
+    tally_done(&numbering->names);
+    tally_done(&numbering->pairs);
+    tally_done(&numbering->files);
+    br2_free(numbering->pair_of_item);
+}
+
+/* `ret`: how many local symbols of the name came before this one, and this one; `ret_pair`: its
+ * name and file. */
+static bool number_local(struct numbering *numbering, const struct entry *entry, uint32_t *ret,
+                         uint32_t *ret_pair)
+{
+    uint32_t pair[2];
+    const char *file = entry->file != NULL ? entry->file : "";
+    bool ok = tally_add(&numbering->names, entry->name, strlen(entry->name), &pair[0]) &&
+              tally_add(&numbering->files, file, strlen(file), &pair[1]) &&
+              tally_add(&numbering->pairs, pair, sizeof pair, ret_pair);
+    *ret = ok ? numbering->names.counts[pair[0]] : 0;
+    return ok;
+}
+
+static bool number_all(const struct entries *entries, struct numbering *numbering,
+                       struct br2_symbol_names *ret)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < entries->count; i++) {
         const struct entry *entry = &entries->items[i];
         uint32_t local = 0;
-        if (entry->local) {
-            rc = number_local(&names, &counts, &capacity, entry->name, &local, err);
-        }
-        if (rc == 0 && entry->function) {
+        uint32_t pair = BR2_NO_STRING;
+        ok = !entry->local || number_local(numbering, entry, &local, &pair);
+        if (ok && entry->function) {
+            numbering->pair_of_item[ret->count] = pair;
             ret->items[ret->count++] = (struct br2_symbol_name){
                 .address = entry->address,
                 .size = entry->size,
                 .name = entry->name,
                 .local = local,
+                .file = entry->file,
             };
         }
     }
-    br2_free(counts);
-    br2_strings_done(&names);
-    return rc;
+    for (size_t i = 0; ok && i < ret->count; i++) {
+        uint32_t pair = numbering->pair_of_item[i];
+        ret->items[i].alone = pair == BR2_NO_STRING || numbering->pairs.counts[pair] == 1;
+    }
+    return ok;
+}
+
+static int name_all(const struct entries *entries, struct br2_symbol_names *ret,
+                    struct br2pgo_error *err)
+{
+    struct numbering numbering = {0};
+    ret->items = br2_calloc(entries->count, sizeof *ret->items);
+    numbering.pair_of_item = br2_calloc(entries->count, sizeof *numbering.pair_of_item);
+    bool ok = ret->items != NULL && numbering.pair_of_item != NULL &&
+              number_all(entries, &numbering, ret);
+    numbering_done(&numbering);
+    return ok ? 0 : br2_fail_memory(err);
 }
 
 int br2_symbol_names_read(const struct br2_image *image, struct br2_symbol_names *ret,
@@ -127,8 +188,7 @@ int br2_symbol_names_read(const struct br2_image *image, struct br2_symbol_names
     int rc = collect(image, &entries, err);
     if (rc == 0 && entries.count != 0) {
         qsort(entries.items, entries.count, sizeof *entries.items, compare);
-        ret->items = br2_calloc(entries.count, sizeof *ret->items);
-        rc = ret->items != NULL ? number_all(&entries, ret, err) : br2_fail_memory(err);
+        rc = name_all(&entries, ret, err);
     }
     br2_free(entries.items);
     if (rc != 0) {

@@ -18,6 +18,9 @@ struct br2_symbol_name {
     const char *name; /* of the image, valid as long as that */
     uint32_t local;   /* 1, 2, ... in the order of addresses among the local symbols of the name,
                          whatever they stand for; 0: not local */
+    const char *file; /* of a local symbol: of the file symbol before it, NULL where that has no
+                         name */
+    bool alone;       /* not local, or the only local symbol of its name and file */
 };
 
 /* The function symbols, sorted by address; of one address in the order of the symbol table. */

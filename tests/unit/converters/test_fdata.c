@@ -35,7 +35,9 @@ static struct br2_block_flow make_flow(void)
     struct br2_block_flow flow = {
         .functions = functions, .function_count = 6, .edges = edges, .edge_count = 8};
     for (size_t i = 0; i < 6; i++) {
+        const char *file = i == 5 ? "a b.c" : ""; /* counts for local symbols only */
         functions[i].name = br2_strings_add(&flow.names, names[i], strlen(names[i]));
+        functions[i].file = br2_strings_add(&flow.names, file, strlen(file));
     }
     return flow;
 }
@@ -44,7 +46,7 @@ static const struct br2_write_options options = {.bolt_version = 0};
 
 #define WRITTEN                                                                                    \
     "0 [unknown] 0 1 main 0 0 7\n"                                                                 \
-    "1 PG.Lx/1 0 1 PG.Lx/1 2 0 1\n"                                                                \
+    "1 PG.Lx/a\\ b.c/1 0 1 PG.Lx/a\\ b.c/1 2 0 1\n"                                                \
     "1 __BOLT_PSEUDO_.plt 6 1 __BOLT_FDE_FUNCat5a00 1 1 1\n"                                       \
     "1 main 4 1 main 10 2 8\n"                                                                     \
     "1 main 10 1 my\\ func\\\\q/2 0 0 4\n"                                                         \

@@ -84,7 +84,7 @@ static void test_edges(void **state)
     struct flow_case fc;
     struct br2_block_flow flow = {0};
     make(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     for (size_t i = 0; i < WANTED && i < flow.edge_count; i++) {
         check_edge(&flow.edges[i], &wanted[i]);
     }
@@ -103,7 +103,7 @@ static void test_losses(void **state)
     struct flow_case fc;
     struct br2_block_flow flow = {0};
     make(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     assert_int_equal(flow.verdicts[BR2_BLOCK_KEPT], 14);
     assert_int_equal(flow.verdicts[BR2_BLOCK_RETURN], 2);
     assert_int_equal(flow.verdicts[BR2_BLOCK_RESUMES], 1);
@@ -163,7 +163,7 @@ static void test_runs(void **state)
     struct flow_case fc;
     struct br2_block_flow flow = {0};
     make(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     assert_int_equal(flow.run_count, sizeof runs / sizeof runs[0]);
     for (size_t i = 0; i < flow.run_count; i++) {
         assert_int_equal(flow.runs[i].start, runs[i].start);
@@ -187,7 +187,7 @@ static void test_passed_jump(void **state)
     fc_open(&fc, BC_PROGRAM, BC_TEXT);
     fc_history(&fc, passes, 2);
     fc_build(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     assert_int_equal(flow.edge_count, 3);
     check_edge(&flow.edges[1], &(struct br2_block_edge){A + 0x3e, A + 0x40, 1, 1, 1, 0, true});
     assert_int_equal(flow.runs[0].end, A + 0x40);
@@ -210,7 +210,7 @@ static void test_no_continuation(void **state)
     fc_history(&fc, middle, 2);
     fc_history(&fc, no_call, 2);
     fc_build(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     assert_int_equal(flow.edge_count, 5);
     check_edge(&flow.edges[2], &(struct br2_block_edge){A + 0x0f, A + 0x08, 0, 0, 1, 0, false});
     check_edge(&flow.edges[3], &(struct br2_block_edge){A + 0x11, A + 0x13, 0, 0, 1, 0, true});
@@ -251,7 +251,7 @@ static void test_returns_and_entries(void **state)
     fc_history(&fc, recursion, 2);
     fc_history(&fc, entered, 2);
     fc_build(&fc);
-    assert_int_equal(br2_block_flow_build(fc.graph, &flow, NULL), 0);
+    assert_int_equal(br2_block_flow_build(fc.graph, NULL, &flow, NULL), 0);
     for (size_t i = 0; i < 5 && i < flow.edge_count; i++) {
         check_edge(&flow.edges[i], &rows[i]);
     }
@@ -270,7 +270,7 @@ static void test_without_memory(void **state)
     while (rc == BR2PGO_NO_MEMORY && nth < 200) {
         struct br2_block_flow flow = {0};
         br2_mem_fail_at(++nth);
-        rc = br2_block_flow_build(fc.graph, &flow, NULL);
+        rc = br2_block_flow_build(fc.graph, NULL, &flow, NULL);
         br2_mem_fail_at(0);
         assert_true(rc != 0 || flow.edge_count == WANTED);
         br2_block_flow_done(&flow);
