@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/addresses.h"
 #include "base/mem.h"
 
 /* Where llvm-bolt keeps the code that it has read, and what it could not move runs there. */
@@ -24,6 +25,9 @@ struct translation {
     bool has_input_text;
     struct br2_block_edge *edges; /* owned; those of the flow, not yet translated */
     size_t edge_count;
+    /* Of the function in hand: */
+    size_t parent;               /* its first fragment; SIZE_MAX: none yet */
+    struct br2_addresses blocks; /* offsets in the input, also of those that were removed */
 };
 
 /* Whether the code of a range that the table does not know is there because llvm-bolt made it. */
@@ -86,18 +90,63 @@ static bool is_ambiguous(const struct translation *t, uint32_t function)
     return function != BR2_OUTSIDE && t->origins[function].ambiguous;
 }
 
-/* The source in the input: the branch, else the start of its block; false where there is none. */
-static bool translate_source(const struct translation *t, const struct origin *origin,
-                             uint64_t *address)
+/* Collects the blocks of the input's function that a fragment is of. */
+static int begin_function(struct translation *t, const struct br2_bolt_fragment *fragment,
+                          struct br2pgo_error *err)
 {
-    if (origin == NULL || origin->fragment == NULL) {
-        return true;
+    if (t->parent == fragment->parent) {
+        return 0;
     }
-    uint64_t output = *address - origin->fragment->start;
-    const struct br2_bolt_place *place = br2_bolt_branch(t->table, origin->fragment, output);
-    place = place != NULL ? place : br2_bolt_block(t->table, origin->fragment, output);
-    *address = place != NULL ? place->input : 0;
-    return place != NULL;
+    t->parent = fragment->parent;
+    t->blocks.count = 0;
+    bool ok = true;
+    for (size_t at = t->parent; ok && at != SIZE_MAX; at = t->table->fragments[at].next) {
+        const struct br2_bolt_fragment *part = &t->table->fragments[at];
+        for (size_t i = 0; ok && i < part->count; i++) {
+            const struct br2_bolt_place *place = &t->table->places[part->first + i];
+            ok = place->branch || br2_addresses_add(&t->blocks, place->input);
+        }
+    }
+    br2_addresses_sort(&t->blocks);
+    return ok ? 0 : br2_fail_memory(err);
+}
+
+/* The start of the input's block that holds an offset, of the function in hand. */
+static uint64_t block_of(const struct translation *t, uint64_t offset)
+{
+    size_t at = br2_addresses_from(&t->blocks, offset + 1);
+    return at != 0 ? t->blocks.items[at - 1] : 0;
+}
+
+/* A branch's source in the input. */
+struct source {
+    uint64_t offset; /* of the branch, or of its block where there was no branch */
+    uint64_t before; /* of the block that went to that of `offset`, where llvm-bolt made one branch
+                        of two; UINT64_MAX: none */
+};
+
+/*
+ * Finds the source of an edge; false where the input has none. Where a conditional branch led to a
+ * block with nothing but a tail call, llvm-bolt makes it a conditional tail call, which the table
+ * says to have been the tail call.
+ */
+static bool find_source(const struct translation *t, const struct br2_bolt_fragment *fragment,
+                        const struct br2_block_edge *edge, struct source *ret)
+{
+    uint64_t output = edge->from - fragment->start;
+    const struct br2_bolt_place *block = br2_bolt_block(t->table, fragment, output);
+    const struct br2_bolt_place *branch = br2_bolt_branch(t->table, fragment, output);
+    if (block == NULL) {
+        return false;
+    }
+    *ret = (struct source){.offset = block->input, .before = UINT64_MAX};
+    if (branch != NULL && block_of(t, branch->input) == block->input) {
+        ret->offset = branch->input;
+    } else if (branch != NULL && !edge->fall_through) {
+        ret->offset = branch->input;
+        ret->before = block->input;
+    }
+    return true;
 }
 
 /* The block of the input that begins at a target; false where none does. */
@@ -158,35 +207,75 @@ static bool is_within_block(const struct translation *t, const struct origin *or
     return from != NULL && to != NULL && from->input == to->input;
 }
 
+/* What becomes of an edge whose ends are in these functions of the input. */
+static enum br2_block_verdict judge(const struct translation *t, const struct br2_block_edge *edge,
+                                    const struct origin *source, const struct origin *target)
+{
+    if (source == NULL && target == NULL) {
+        bool ambiguous = is_ambiguous(t, edge->from_function) || is_ambiguous(t, edge->to_function);
+        return ambiguous ? BR2_BLOCK_NO_NAME : BR2_BLOCK_NO_INPUT;
+    }
+    if (is_within_block(t, source, edge)) {
+        return BR2_BLOCK_NO_INPUT;
+    }
+    uint64_t to = edge->to;
+    if (!translate_target(t, target, &to)) {
+        /* Behind a call, from outside: a return, but from where is not known. */
+        return source == NULL ? BR2_BLOCK_RETURN : BR2_BLOCK_NO_INPUT;
+    }
+    return BR2_BLOCK_KEPT;
+}
+
+/* Adds an edge out of code that was moved; `moved` has the target, and the functions, already. */
+static int add_moved(struct translation *t, const struct br2_bolt_fragment *fragment,
+                     const struct br2_block_edge *edge, struct br2_block_edge *moved,
+                     enum br2_block_verdict *verdict, struct br2pgo_error *err)
+{
+    struct source source;
+    int rc = begin_function(t, fragment, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!find_source(t, fragment, edge, &source)) {
+        *verdict = BR2_BLOCK_NO_INPUT;
+        return 0;
+    }
+    moved->from = source.offset;
+    if (source.before != UINT64_MAX) {
+        struct br2_block_edge first = *moved;
+        first.from = source.before;
+        first.to = block_of(t, source.offset);
+        first.to_function = first.from_function;
+        moved->mispredicted = 0;
+        rc = add_edge(t, &first, err);
+    }
+    if (rc == 0 && moved->fall_through) {
+        rc = add_empty_blocks(t, fragment, edge->to, moved, err);
+    }
+    return rc != 0 ? rc : add_edge(t, moved, err);
+}
+
 static int translate_edge(struct translation *t, const struct br2_block_edge *edge,
                           struct br2pgo_error *err)
 {
-    uint64_t *verdicts = t->flow->verdicts;
     const struct origin *source = origin_of(t, edge->from_function);
     const struct origin *target = origin_of(t, edge->to_function);
+    enum br2_block_verdict verdict = judge(t, edge, source, target);
     struct br2_block_edge moved = *edge;
-    enum br2_block_verdict verdict = BR2_BLOCK_KEPT;
     moved.from_function = source != NULL ? edge->from_function : BR2_OUTSIDE;
     moved.to_function = target != NULL ? edge->to_function : BR2_OUTSIDE;
-    if (source == NULL && target == NULL) {
-        bool ambiguous = is_ambiguous(t, edge->from_function) || is_ambiguous(t, edge->to_function);
-        verdict = ambiguous ? BR2_BLOCK_NO_NAME : BR2_BLOCK_NO_INPUT;
-    } else if (is_within_block(t, source, edge) || !translate_source(t, source, &moved.from)) {
-        verdict = BR2_BLOCK_NO_INPUT;
-    } else if (!translate_target(t, target, &moved.to)) {
-        /* Behind a call, from outside: a return, but from where is not known. */
-        verdict = source == NULL ? BR2_BLOCK_RETURN : BR2_BLOCK_NO_INPUT;
+    int rc = 0;
+    if (verdict == BR2_BLOCK_KEPT) {
+        translate_target(t, target, &moved.to);
+        rc = source != NULL && source->fragment != NULL
+                 ? add_moved(t, source->fragment, edge, &moved, &verdict, err)
+                 : add_edge(t, &moved, err);
     }
     if (verdict != BR2_BLOCK_KEPT) {
-        verdicts[BR2_BLOCK_KEPT] -= edge->count;
-        verdicts[verdict] += edge->count;
-        return 0;
+        t->flow->verdicts[BR2_BLOCK_KEPT] -= edge->count;
+        t->flow->verdicts[verdict] += edge->count;
     }
-    int rc = 0;
-    if (moved.fall_through && source->fragment != NULL) {
-        rc = add_empty_blocks(t, source->fragment, edge->to, &moved, err);
-    }
-    return rc != 0 ? rc : add_edge(t, &moved, err);
+    return rc;
 }
 
 static int translate(struct translation *t, struct br2pgo_error *err)
@@ -215,6 +304,7 @@ int br2_bolt_flow_translate(const struct br2_flow_graph *graph, const struct br2
         .has_input_text = br2_image_has_section(graph->image, INPUT_TEXT),
         .edges = flow->edges,
         .edge_count = flow->edge_count,
+        .parent = SIZE_MAX,
     };
     flow->bolted = true;
     flow->edges = NULL;
@@ -222,5 +312,6 @@ int br2_bolt_flow_translate(const struct br2_flow_graph *graph, const struct br2
     int rc = translate(&t, err);
     br2_free(t.origins);
     br2_free(t.edges);
+    br2_addresses_done(&t.blocks);
     return rc;
 }

@@ -66,8 +66,8 @@ static bool add_fragment(struct reader *r, uint64_t start, size_t parent)
         r->no_memory = true;
         return false;
     }
-    table->fragments[table->fragment_count++] =
-        (struct br2_bolt_fragment){.start = start, .first = table->place_count, .parent = parent};
+    table->fragments[table->fragment_count++] = (struct br2_bolt_fragment){
+        .start = start, .first = table->place_count, .parent = parent, .next = SIZE_MAX};
     return true;
 }
 
@@ -198,6 +198,19 @@ static int by_start(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Each function's fragments, its parent first. */
+static void link_fragments(struct br2_bolt_table *table)
+{
+    for (size_t i = 0; i < table->fragment_count; i++) {
+        struct br2_bolt_fragment *fragment = &table->fragments[i];
+        if (fragment->parent != i) {
+            struct br2_bolt_fragment *parent = &table->fragments[fragment->parent];
+            fragment->next = parent->next;
+            parent->next = i;
+        }
+    }
+}
+
 /* Sorts fragments of both lists into one; a parent is then found by its start. */
 static bool sort_fragments(struct br2_bolt_table *table)
 {
@@ -249,6 +262,7 @@ int br2_bolt_table_read(const struct br2_image *image, struct br2_bolt_table *re
         r.no_memory = true;
     }
     if (ok && !r.no_memory && are_distinct(ret)) {
+        link_fragments(ret);
         return 0;
     }
     br2_bolt_table_done(ret);

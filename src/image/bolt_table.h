@@ -26,6 +26,8 @@ struct br2_bolt_fragment {
                      empty. A block that was removed has a place behind the fragment's end. */
     size_t count;
     size_t parent; /* the fragment that the function begins with; often itself */
+    size_t next;   /* another fragment of the function; SIZE_MAX: all that follow the parent by
+                      this were seen */
 };
 
 struct br2_bolt_table {
