@@ -30,12 +30,15 @@ struct translation {
     struct br2_addresses blocks; /* offsets in the input, also of those that were removed */
 };
 
-/* Whether the code of a range that the table does not know is there because llvm-bolt made it. */
+/* Whether the code of a range that the table does not know is llvm-bolt's own: among what it moved,
+ * or a jump to that, left at a function's old place. */
 static bool is_new_code(const struct translation *t, const struct br2_code_range *range)
 {
     struct br2_code_section section;
+    size_t length = strlen(range->name);
+    bool left = length > 6 && strcmp(range->name + length - 6, ".org.0") == 0;
     return t->has_input_text && br2_image_section_at(t->graph->image, range->start, &section) &&
-           strncmp(section.name, ".text", 5) == 0;
+           (left || strncmp(section.name, ".text", 5) == 0);
 }
 
 /*

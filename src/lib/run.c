@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "image/bolt_table.h"
 #include "lib/all_images.h"
 #include "lib/conversion.h"
 
@@ -162,6 +163,13 @@ static int open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error 
                             conversion->options.sysroot, &conversion->debug, err);
     if (rc != 0) {
         return rc;
+    }
+    if (!br2_debug_quality(conversion->debug)->has_line_table &&
+        br2_bolt_rewrote(conversion->image)) {
+        return refuse_debug(conversion, "was rewritten by llvm-bolt, without its line table",
+                            "build the program with -g and rewrite it with -update-debug-sections; "
+                            "'-f fdata' needs -enable-bat, '-f edges' neither",
+                            err);
     }
     if (!br2_debug_quality(conversion->debug)->has_line_table) {
         return refuse_debug(conversion,

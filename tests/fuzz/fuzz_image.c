@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Any bytes as a program: segments, code ranges, instructions, jump tables, names of symbols, debug
- * information. */
+/* Any bytes as a program: segments, code ranges, instructions, jump tables, names of symbols,
+ * llvm-bolt's table, debug information. */
 #include "fuzz.h"
+#include "image/bolt_table.h"
 #include "image/code.h"
 #include "image/debug.h"
 #include "image/jump_tables.h"
@@ -42,6 +43,29 @@ static void look_at_names(const struct br2_image *image)
     }
 }
 
+static void look_at_bolt_table(const struct br2_image *image)
+{
+    struct br2_bolt_table table;
+    if (br2_bolt_table_read(image, &table, NULL) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < table.fragment_count; i++) {
+        const struct br2_bolt_fragment *fragment = &table.fragments[i];
+        fuzz_require(br2_bolt_fragment_at(&table, fragment->start) == fragment,
+                     "every fragment is found");
+        fuzz_require(table.fragments[fragment->parent].parent == fragment->parent,
+                     "a function begins with its parent");
+        for (size_t k = 0; k < fragment->count; k++) {
+            const struct br2_bolt_place *place = &table.places[fragment->first + k];
+            const struct br2_bolt_place *found =
+                place->branch ? br2_bolt_branch(&table, fragment, place->output)
+                              : br2_bolt_block(&table, fragment, place->output);
+            fuzz_require(found != NULL && found->output == place->output, "every place is found");
+        }
+    }
+    br2_bolt_table_done(&table);
+}
+
 static void look_at_range(const struct br2_image *image, struct br2_debug *debug,
                           struct br2_decoder *decoder, const struct br2_code_range *range)
 {
@@ -78,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct br2_decoder *decoder;
         look_at_names(image);
         look_at_pads(image);
+        look_at_bolt_table(image);
         if (br2_debug_open(image, NULL, NULL, &debug, NULL) != 0) {
             debug = NULL;
         }

@@ -28,6 +28,7 @@ static struct br2_image *make_image(struct eb *eb)
     eb_symbol(eb, "mark", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x40, 0);
     eb_symbol(eb, "helper", STB_LOCAL, STT_FUNC, text, TEXT + 0x10, 16);
     eb_symbol(eb, "helper", STB_LOCAL, STT_OBJECT, data, DATA, 8);
+    eb_symbol(eb, "last", STB_LOCAL, STT_FILE, SHN_ABS, 0, 0);
     eb_symbol(eb, "other", STB_LOCAL, STT_FUNC, text, TEXT + 0x50, 16);
     eb_symbol(eb, "real_name", STB_GLOBAL, STT_FUNC, text, TEXT + 0x40, 16);
     eb_symbol(eb, "a", STB_WEAK, STT_FUNC, text, TEXT + 0x40, 16);
@@ -56,6 +57,17 @@ static void check(const struct br2_symbol_names *names, uint64_t address, const 
     assert_int_equal(found->size, 16);
 }
 
+static void check_file(const struct br2_symbol_names *names, uint64_t address, const char *file,
+                       bool alone)
+{
+    const struct br2_symbol_name *found = br2_symbol_names_at(names, address);
+    assert_int_equal(found->file == NULL, file == NULL);
+    if (file != NULL) {
+        assert_string_equal(found->file, file);
+    }
+    assert_int_equal(found->alone, alone);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -73,6 +85,10 @@ static void test_names(void **state)
     check(&names, TEXT + 0x60, "twin", 1);  /* functions are numbered before what else is there */
     assert_null(br2_symbol_names_at(&names, TEXT + 0x11));
     assert_null(br2_symbol_names_at(&names, DATA));
+    check_file(&names, TEXT + 0x10, "other", false); /* another one is in this file */
+    check_file(&names, TEXT + 0x20, NULL, true);
+    check_file(&names, TEXT + 0x30, "other", false);
+    check_file(&names, TEXT + 0x50, "last", true);
     assert_int_equal(br2_symbol_names_from(&names, TEXT + 0x11), 1);
     assert_int_equal(br2_symbol_names_from(&names, TEXT + 0x51), 6);
     br2_symbol_names_done(&names);
