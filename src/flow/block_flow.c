@@ -22,6 +22,7 @@ const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS] = {
     [BR2_BLOCK_INNER_CALL] = "calls into its own function",
     [BR2_BLOCK_NO_INPUT] = "not in the code before llvm-bolt",
     [BR2_BLOCK_NO_NAME] = "function's name is not unique",
+    [BR2_BLOCK_EMPTY] = "goes to one of several blocks at one address",
 };
 
 _Static_assert(BR2_OUTSIDE == BR2_NO_FUNCTION, "an edge's functions are taken as they are");

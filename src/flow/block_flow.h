@@ -27,6 +27,8 @@ enum br2_block_verdict {
     /* In an image that llvm-bolt rewrote: */
     BR2_BLOCK_NO_INPUT, /* it was in no block, or within one, of what llvm-bolt read */
     BR2_BLOCK_NO_NAME,  /* of two functions with one name, it may be in either */
+    BR2_BLOCK_EMPTY, /* of several blocks at one address, of which llvm-bolt made all but the last
+                        empty, it may go to any */
     BR2_BLOCK_VERDICTS,
 };
 extern const char *const br2_block_verdict_names[BR2_BLOCK_VERDICTS];

@@ -152,17 +152,57 @@ static bool find_source(const struct translation *t, const struct br2_bolt_fragm
     return true;
 }
 
-/* The block of the input that begins at a target; false where none does. */
-static bool translate_target(const struct translation *t, const struct origin *origin,
-                             uint64_t *address)
+/* Whether a block of the input was nothing but padding before the next one, which is aligned. At
+ * one address with that it may also have been a jump to it; compilers that align blocks make none.
+ */
+static bool is_padding(const struct translation *t, const struct br2_bolt_place *block)
 {
-    if (origin == NULL || origin->fragment == NULL) {
-        return true;
+    size_t at = br2_addresses_from(&t->blocks, (uint64_t)block->input + 1);
+    if (at == t->blocks.count || t->blocks.items[at] != block[1].input) {
+        return false;
     }
-    uint64_t output = *address - origin->fragment->start;
-    const struct br2_bolt_place *place = br2_bolt_block(t->table, origin->fragment, output);
-    *address = place != NULL ? place->input : 0;
-    return place != NULL && place->output == output;
+    uint32_t next = block[1].input;
+    uint32_t size = next - block->input;
+    bool may_jump = size == 2 || size == 5;
+    return size < 16 && next % (may_jump ? 16 : 8) == 0;
+}
+
+/*
+ * Finds the block of the input that begins at a target. Of several at one address, all but the last
+ * are empty: padding, to which nothing goes, or jumps to the next one. Then, which of them is meant
+ * can only be told at the start of a function that is entered, and of what falls through
+ * (add_empty_blocks).
+ */
+static enum br2_block_verdict find_target(const struct translation *t,
+                                          const struct br2_block_edge *edge, uint64_t *ret)
+{
+    const struct origin *source = origin_of(t, edge->from_function);
+    const struct origin *target = origin_of(t, edge->to_function);
+    *ret = edge->to;
+    if (target == NULL || target->fragment == NULL) {
+        return BR2_BLOCK_KEPT;
+    }
+    const struct br2_bolt_fragment *fragment = target->fragment;
+    uint64_t output = edge->to - fragment->start;
+    const struct br2_bolt_place *place = br2_bolt_block(t->table, fragment, output);
+    if (place == NULL || place->output != output) {
+        /* Behind a call, from outside: a return, but from where is not known. */
+        return source == NULL ? BR2_BLOCK_RETURN : BR2_BLOCK_NO_INPUT;
+    }
+    *ret = place->input;
+    bool entered =
+        source == NULL || source->fragment == NULL || source->fragment->parent != fragment->parent;
+    if (entered && output == 0 && fragment == &t->table->fragments[fragment->parent]) {
+        *ret = 0;
+        return BR2_BLOCK_KEPT;
+    }
+    bool known = true;
+    const struct br2_bolt_place *first = &t->table->places[fragment->first];
+    while (known && place != first && !place[-1].branch && place[-1].output == output) {
+        place--;
+        known = edge->fall_through || (!entered && is_padding(t, place));
+    }
+    return known ? BR2_BLOCK_KEPT : BR2_BLOCK_EMPTY;
 }
 
 static int add_edge(struct translation *t, const struct br2_block_edge *edge,
@@ -210,35 +250,26 @@ static bool is_within_block(const struct translation *t, const struct origin *or
     return from != NULL && to != NULL && from->input == to->input;
 }
 
-/* What becomes of an edge whose ends are in these functions of the input. */
+/* What becomes of an edge; `ret_to`: its target in the input. */
 static enum br2_block_verdict judge(const struct translation *t, const struct br2_block_edge *edge,
-                                    const struct origin *source, const struct origin *target)
+                                    uint64_t *ret_to)
 {
-    if (source == NULL && target == NULL) {
+    const struct origin *source = origin_of(t, edge->from_function);
+    if (source == NULL && origin_of(t, edge->to_function) == NULL) {
         bool ambiguous = is_ambiguous(t, edge->from_function) || is_ambiguous(t, edge->to_function);
         return ambiguous ? BR2_BLOCK_NO_NAME : BR2_BLOCK_NO_INPUT;
     }
-    if (is_within_block(t, source, edge)) {
-        return BR2_BLOCK_NO_INPUT;
-    }
-    uint64_t to = edge->to;
-    if (!translate_target(t, target, &to)) {
-        /* Behind a call, from outside: a return, but from where is not known. */
-        return source == NULL ? BR2_BLOCK_RETURN : BR2_BLOCK_NO_INPUT;
-    }
-    return BR2_BLOCK_KEPT;
+    return is_within_block(t, source, edge) ? BR2_BLOCK_NO_INPUT : find_target(t, edge, ret_to);
 }
 
 /* Adds an edge out of code that was moved; `moved` has the target, and the functions, already. */
-static int add_moved(struct translation *t, const struct br2_bolt_fragment *fragment,
-                     const struct br2_block_edge *edge, struct br2_block_edge *moved,
-                     enum br2_block_verdict *verdict, struct br2pgo_error *err)
+static int add_moved(struct translation *t, const struct br2_block_edge *edge,
+                     struct br2_block_edge *moved, enum br2_block_verdict *verdict,
+                     struct br2pgo_error *err)
 {
+    const struct br2_bolt_fragment *fragment = t->origins[edge->from_function].fragment;
     struct source source;
-    int rc = begin_function(t, fragment, err);
-    if (rc != 0) {
-        return rc;
-    }
+    int rc = 0;
     if (!find_source(t, fragment, edge, &source)) {
         *verdict = BR2_BLOCK_NO_INPUT;
         return 0;
@@ -262,17 +293,19 @@ static int translate_edge(struct translation *t, const struct br2_block_edge *ed
                           struct br2pgo_error *err)
 {
     const struct origin *source = origin_of(t, edge->from_function);
-    const struct origin *target = origin_of(t, edge->to_function);
-    enum br2_block_verdict verdict = judge(t, edge, source, target);
+    bool is_moved = source != NULL && source->fragment != NULL;
+    int rc = is_moved ? begin_function(t, source->fragment, err) : 0;
+    if (rc != 0) {
+        return rc;
+    }
     struct br2_block_edge moved = *edge;
+    enum br2_block_verdict verdict = judge(t, edge, &moved.to);
     moved.from_function = source != NULL ? edge->from_function : BR2_OUTSIDE;
-    moved.to_function = target != NULL ? edge->to_function : BR2_OUTSIDE;
-    int rc = 0;
+    if (origin_of(t, edge->to_function) == NULL) {
+        moved.to_function = BR2_OUTSIDE;
+    }
     if (verdict == BR2_BLOCK_KEPT) {
-        translate_target(t, target, &moved.to);
-        rc = source != NULL && source->fragment != NULL
-                 ? add_moved(t, source->fragment, edge, &moved, &verdict, err)
-                 : add_edge(t, &moved, err);
+        rc = is_moved ? add_moved(t, edge, &moved, &verdict, err) : add_edge(t, &moved, err);
     }
     if (verdict != BR2_BLOCK_KEPT) {
         t->flow->verdicts[BR2_BLOCK_KEPT] -= edge->count;

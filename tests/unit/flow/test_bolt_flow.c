@@ -28,21 +28,23 @@ static const char program[] =
     "second: ret\n" /* 401020 */
     "nop\n.size second, .-second\n.org 0x30, 0x90\n.type first.cold.0, @function\n"
     "first.cold.0: inc %eax\n" /* 401030 */
-    "jmp new\n"                /* 401032 */
+    "je 2b\n"                  /* 401032: to 14 or 16 */
+    "jmp new\n"                /* 401034 */
     ".size first.cold.0, .-first.cold.0\n.org 0x40, 0x90\n.type new, @function\n"
     "new: jmp new\n.size new, .-new\n" /* 401040: llvm-bolt's own */
     ".section .bolt.org.text,\"ax\"\nnop\n"
     ".section .note.bolt_bat,\"\",@note\n.long 5, 2f-1f, 1\n.asciz \"BOLT\"\n.balign 4\n"
     "1: .uleb128 2\n" FUNCTION("0x401000", "7") BLOCK("0", "0") BRANCH("3", "0x81")
         BLOCK("2", "-0x61") BRANCH("2", "5") BLOCK("2", "3") BLOCK("0", "4") BLOCK("0x10", "0x54")
-            FUNCTION("7", "1") BLOCK("0", "0") ".uleb128 1, 0x10, 0, 0, 2, 0\n" BLOCK("0", "0x40")
-                BRANCH("2", "5") "2:\n";
+            FUNCTION("7", "1") BLOCK("0", "0") ".uleb128 1, 0x10, 0, 0, 3, 0\n" BLOCK("0", "0x40")
+                BRANCH("2", "5") BRANCH("2", "4") "2:\n";
 
 static const struct br2_branch_record history[] = {
     {FC_OTHER, TEXT, 0},           {TEXT + 0x03, TEXT + 0x20, BR2_RECORD_MISPREDICTED},
     {TEXT + 0x20, FC_OTHER, 0},    {FC_OTHER, TEXT, 0},
     {TEXT + 0x07, TEXT + 0x05, 0}, {TEXT + 0x0a, TEXT + 0x30, 0},
-    {TEXT + 0x32, TEXT + 0x40, 0}, {TEXT + 0x40, TEXT + 0x40, 0},
+    {TEXT + 0x32, TEXT + 0x09, 0}, {TEXT + 0x0a, TEXT + 0x30, 0},
+    {TEXT + 0x34, TEXT + 0x40, 0}, {TEXT + 0x40, TEXT + 0x40, 0},
 };
 /* Back to the middle of a block, from outside. */
 static const struct br2_branch_record back = {FC_OTHER, TEXT + 0x0a, 0};
@@ -63,8 +65,8 @@ static const struct wanted wanted[] = {
     {"first", 0x12, "first", 0x10, 1, 0},
     {"first", 0x12, "first", 0x14, 1, 0},
     {"first", 0x14, "first", 0x16, 1, 0},
-    {"first", 0x16, "first", 0x20, 1, 0}, /* the jump is new: from its block */
-    {"first", 0x22, "", 0, 1, 0},
+    {"first", 0x16, "first", 0x20, 2, 0}, /* the jump is new: from its block */
+    {"first", 0x24, "", 0, 1, 0},
 };
 #define WANTED (sizeof wanted / sizeof wanted[0])
 
@@ -139,7 +141,8 @@ static void test_names_and_losses(void **state)
     assert_int_equal(flow.verdicts[BR2_BLOCK_RETURN], 2);   /* one is `back` */
     assert_int_equal(flow.verdicts[BR2_BLOCK_NO_INPUT], 1); /* within `new` */
     assert_int_equal(flow.verdicts[BR2_BLOCK_NO_NAME], 0);
-    assert_int_equal(flow.verdicts[BR2_BLOCK_KEPT], 8); /* before one became two, and one two */
+    assert_int_equal(flow.verdicts[BR2_BLOCK_EMPTY], 1);
+    assert_int_equal(flow.verdicts[BR2_BLOCK_KEPT], 9); /* before one became two, and one two */
     br2_block_flow_done(&flow);
     br2_bolt_table_done(&table);
     fc_close(&fc);
