@@ -93,7 +93,7 @@ struct br2_block_flow {
 };
 
 /*
- * `table`: of an image that llvm-bolt rewrote, else NULL. With it everything but `runs` is put in
+ * `table`: of an image that llvm-bolt rewrote, else NULL. With it all but runs and traces is put in
  * terms of llvm-bolt's input: a function that was moved has start 0, addresses of edges in it are
  * offsets in the input's function, a branch that was not there is at the start of its block, and
  * edges have no order. BR2PGO_NO_MEMORY.

@@ -157,8 +157,9 @@ static bool find_source(const struct translation *t, const struct br2_bolt_fragm
  */
 static bool is_padding(const struct translation *t, const struct br2_bolt_place *block)
 {
+    const uint64_t *blocks = t->blocks.items;
     size_t at = br2_addresses_from(&t->blocks, (uint64_t)block->input + 1);
-    if (at == t->blocks.count || t->blocks.items[at] != block[1].input) {
+    if (blocks == NULL || at == t->blocks.count || blocks[at] != block[1].input) {
         return false;
     }
     uint32_t next = block[1].input;

@@ -161,9 +161,10 @@ static bool number_all(const struct entries *entries, struct numbering *numberin
             };
         }
     }
+    const uint32_t *counts = numbering->pairs.counts; /* NULL: nothing is local */
     for (size_t i = 0; ok && i < ret->count; i++) {
         uint32_t pair = numbering->pair_of_item[i];
-        ret->items[i].alone = pair == BR2_NO_STRING || numbering->pairs.counts[pair] == 1;
+        ret->items[i].alone = counts == NULL || pair == BR2_NO_STRING || counts[pair] == 1;
     }
     return ok;
 }
