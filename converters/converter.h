@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Formats br2pgo writes. Each is a constant table of operations; converters/registry.c is the only
- * list. A converter turns one of the products, the source profile, the edge table or the block flow
- * of the flow graph, into bytes, and reads those bytes back.
+ * list. A converter turns one of the products, the source profile, the edge table, the block flow
+ * or the ranges of the flow graph, into bytes, and reads those bytes back.
  */
 #ifndef BR2_CONVERTER_H
 #define BR2_CONVERTER_H
@@ -15,12 +15,14 @@
 #include "base/err.h"
 #include "flow/block_flow.h"
 #include "flow/edge_table.h"
+#include "flow/range_table.h"
 #include "profile/profile.h"
 
 enum br2_product {
     BR2_PRODUCT_PROFILE,
     BR2_PRODUCT_EDGES,
     BR2_PRODUCT_FLOW,
+    BR2_PRODUCT_RANGES,
 };
 
 /* Options a format may honour; one that cannot says so in `capabilities`. */
@@ -71,6 +73,12 @@ struct br2_format {
                       struct br2_buf *out, struct br2pgo_error *err);
     int (*check_flow)(const uint8_t *bytes, size_t size, const struct br2_block_flow *flow,
                       char *text, size_t text_size, struct br2pgo_error *err);
+
+    /* For BR2_PRODUCT_RANGES, the same. */
+    int (*write_ranges)(const struct br2_range_table *table, struct br2_buf *out,
+                        struct br2pgo_error *err);
+    int (*check_ranges)(const uint8_t *bytes, size_t size, const struct br2_range_table *table,
+                        char *text, size_t text_size);
 };
 
 /* All formats, NULL-terminated. */
@@ -91,5 +99,7 @@ int br2_format_encode_edges(const struct br2_format *format, const struct br2_ed
 int br2_format_encode_flow(const struct br2_format *format, const struct br2_block_flow *flow,
                            const struct br2_write_options *options, struct br2_buf *out,
                            struct br2pgo_error *err);
+int br2_format_encode_ranges(const struct br2_format *format, const struct br2_range_table *table,
+                             struct br2_buf *out, struct br2pgo_error *err);
 
 #endif

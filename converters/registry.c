@@ -10,9 +10,11 @@
 
 /* By content the first whose probe agrees is taken: magic numbers before text. */
 const struct br2_format *const br2_formats[] = {
-    &br2_format_llvm_extbinary, &br2_format_llvm_binary, &br2_format_gcov,
-    &br2_format_edges_csv,      &br2_format_edges_json,  &br2_format_fdata,
-    &br2_format_bolt_preagg,    &br2_format_llvm_text,   NULL,
+    &br2_format_llvm_extbinary, &br2_format_llvm_binary,
+    &br2_format_gcov,           &br2_format_edges_csv,
+    &br2_format_edges_json,     &br2_format_fdata,
+    &br2_format_bolt_preagg,    &br2_format_unsymbolized,
+    &br2_format_llvm_text,      NULL,
 };
 
 const struct br2_format *br2_format_by_name(const char *name)
@@ -216,4 +218,21 @@ int br2_format_encode_flow(const struct br2_format *format, const struct br2_blo
         return fail_read_back(format, "it cannot be read back", err);
     }
     return status || text[0] == '\0' ? status : fail_read_back(format, text, err);
+}
+
+int br2_format_encode_ranges(const struct br2_format *format, const struct br2_range_table *table,
+                             struct br2_buf *out, struct br2pgo_error *err)
+{
+    size_t start = out->size;
+    char text[64];
+    int status = format->write_ranges(table, out, err);
+    if (status == 0 && out->failed) {
+        status = br2_fail_memory(err);
+    }
+    if (status == 0) {
+        status = format->check_ranges(written_since(out, start), out->size - start, table, text,
+                                      sizeof text);
+        status = status != 0 || text[0] == '\0' ? status : fail_read_back(format, text, err);
+    }
+    return status;
 }

@@ -8,6 +8,7 @@
 extern const struct br2_format br2_format_llvm_text;
 extern const struct br2_format br2_format_llvm_binary;
 extern const struct br2_format br2_format_llvm_extbinary;
+extern const struct br2_format br2_format_unsymbolized;
 
 /* LLVM's name hash (GUID): the first 8 bytes of the MD5 of the name, little-endian. */
 uint64_t br2_llvm_guid(const char *text, size_t length);

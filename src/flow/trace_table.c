@@ -68,8 +68,10 @@ bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *
     }
     struct br2_trace *slot = find(table, trace, hash_of(trace));
     if (slot->count == 0) {
-        *slot = *trace;
-        table->used++;
+        if (trace->count != 0) {
+            *slot = *trace;
+            table->used++;
+        }
         return true;
     }
     slot->count += trace->count;

@@ -49,7 +49,8 @@ struct br2_trace_table {
     size_t used;
 };
 
-/* Adds the counts of `trace`. False when memory runs out. */
+/* Adds the counts of `trace`; one with a count of 0 adds only to what is there. False when memory
+ * runs out. */
 bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *trace);
 /* How often the trace was added; 0: never. */
 uint64_t br2_trace_table_count(const struct br2_trace_table *table, const struct br2_trace *trace);

@@ -99,7 +99,7 @@ struct br2_counted {
     uint64_t from;
     uint64_t to;
     uint64_t end;
-    uint64_t count; /* not 0 */
+    uint64_t count; /* of a branch alone 0: `mispredicted` is of branches counted before */
     uint64_t mispredicted;
 };
 

@@ -75,6 +75,7 @@ struct br2pgo_conversion {
     struct br2_build_stats build_stats;
     struct br2_edge_table edges;
     struct br2_block_flow block_flow;
+    struct br2_range_table ranges;
     bool borrows_recordings; /* part of a run over all images */
     struct br2_image_part *parts;
     size_t part_count;

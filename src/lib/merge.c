@@ -54,6 +54,13 @@ static int check_input(const struct merge *merge, const struct br2_profile_file 
                       "br2pgo a.data b.data -o app.edges.csv");
         return BR2PGO_INVALID;
     }
+    if (format->product == BR2_PRODUCT_RANGES) {
+        br2_fail(err, BR2PGO_INVALID, "'%s' is %s, which cannot be merged", file->path,
+                 format->name);
+        br2_hint(err, "it is read as a recording: br2pgo a.unsymbolized b.unsymbolized -b app -o "
+                      "sum.unsymbolized");
+        return BR2PGO_INVALID;
+    }
     if (format->product == BR2_PRODUCT_FLOW && format != &br2_format_fdata) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is %s, which cannot be merged", file->path,
                  format->name);

@@ -21,6 +21,8 @@ static int encode(struct br2pgo_conversion *conversion, struct br2_target *targe
         rc = br2_format_encode_profile(format, profile, &target->options, &target->bytes, err);
     } else if (format->product == BR2_PRODUCT_EDGES) {
         rc = br2_format_encode_edges(format, &conversion->edges, &target->bytes, err);
+    } else if (format->product == BR2_PRODUCT_RANGES) {
+        rc = br2_format_encode_ranges(format, &conversion->ranges, &target->bytes, err);
     } else {
         rc = br2_format_encode_flow(format, &conversion->block_flow, &target->options,
                                     &target->bytes, err);

@@ -92,11 +92,12 @@ static int show(const struct br2_profile_file *file, const char *name, struct br
         return show_profile(file, format, out, err);
     case BR2_PRODUCT_EDGES:
         return show_edges(file, format, out, err);
+    case BR2_PRODUCT_RANGES:
     case BR2_PRODUCT_FLOW:
         if (format == &br2_format_fdata) {
             return show_fdata(file, out, err);
         }
-        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is %s, which is only written", file->path,
+        br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is %s, which is text already", file->path,
                  format->name);
         br2_hint(err, "it is text: look at it as it is");
         return BR2PGO_UNSUPPORTED;

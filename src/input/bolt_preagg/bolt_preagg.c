@@ -12,7 +12,8 @@
  * An address is a link-time one, or the distance from where the file is loaded, which is the same
  * but for a program with a base of its own; "build-id:" before it names the file, "X:" another one.
  * In place of an address, -1 says that there is none, in `from` of T and R also -2 and -3: the run
- * began behind a branch, or a return, from elsewhere.
+ * began behind a branch, or a return, from elsewhere. T and R have no place for mispredictions:
+ * those of their branches may be in lines B that count fewer branches than that, or none.
  */
 #include "base/strings.h"
 #include "input/text/text.h"
@@ -104,12 +105,17 @@ static bool take_line(struct br2_span line, struct counted_line *ret)
     }
     bool may_say = ret->kind == 'B' || ret->kind == 'T' || ret->kind == 'R';
     ret->predicted = may_say && take_count(&line, &ret->mispredicted);
-    return line.at == line.end && (ret->kind != 'B' || ret->predicted) &&
-           ret->mispredicted <= ret->count;
+    return line.at == line.end && (ret->kind != 'B' || ret->predicted);
 }
+
+/* What the first pass finds out for the second. */
+struct state {
+    bool apart; /* mispredictions of traces are in lines B */
+};
 
 /* A pass over the text; one of the two sinks is set. */
 struct pass {
+    struct state *state;
     struct br2_lines lines;
     br2_task_sink task_sink;
     br2_counted_sink counted_sink;
@@ -167,6 +173,20 @@ static int give_pair(struct pass *pass, const struct counted_line *line, struct 
     return pass->counted_sink(pass->user, &counted, err);
 }
 
+/* The branch, so that its mispredictions find it, and the run. */
+static int give_apart(struct pass *pass, const struct counted_line *line,
+                      const struct br2_counted *counted, struct br2pgo_error *err)
+{
+    struct br2_counted branch = *counted;
+    struct br2_counted run = *counted;
+    branch.has_run = false;
+    branch.predicted = true;
+    run.has_branch = false;
+    run.resumed = line->kind == 'R' || line->places[0].outside || line->places[0].address == 0;
+    int rc = pass->counted_sink(pass->user, &branch, err);
+    return rc != 0 || !run.has_run ? rc : pass->counted_sink(pass->user, &run, err);
+}
+
 static int give_trace(struct pass *pass, const struct counted_line *line, struct br2pgo_error *err)
 {
     uint64_t from = line->places[0].address;
@@ -189,8 +209,11 @@ static int give_trace(struct pass *pass, const struct counted_line *line, struct
     if (rc == 0 && counted.has_run) {
         rc = locate(pass, &line->places[2], &counted.end, err);
     }
-    return rc != 0 || pass->counted_sink == NULL ? rc
-                                                 : pass->counted_sink(pass->user, &counted, err);
+    if (rc != 0 || pass->counted_sink == NULL) {
+        return rc;
+    }
+    return pass->state->apart && counted.has_branch ? give_apart(pass, line, &counted, err)
+                                                    : pass->counted_sink(pass->user, &counted, err);
 }
 
 static int read_line(struct pass *pass, struct br2_span span, struct br2pgo_error *err)
@@ -203,11 +226,13 @@ static int read_line(struct pass *pass, struct br2_span span, struct br2pgo_erro
     if (!take_line(span, &line)) {
         return br2_lines_fail(&pass->lines, "not a line of pre-aggregated addresses", CURE, err);
     }
-    if (line.kind == 'E' || line.kind == 'S' || line.count == 0) {
+    if (line.kind == 'E' || line.kind == 'S' || (line.count | line.mispredicted) == 0) {
         pass->skipped += line.kind == 'S';
         return 0;
     }
+    pass->state->apart = pass->state->apart || line.mispredicted > line.count;
     int rc = br2_lines_add(&pass->lines, &pass->sum, line.count, 1, err);
+    rc = rc != 0 ? rc : br2_lines_add(&pass->lines, &pass->sum, line.mispredicted, 1, err);
     if (rc != 0) {
         return rc;
     }
@@ -256,14 +281,14 @@ static int read_all(struct pass *pass, struct br2_input *input, struct br2pgo_er
 static int read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                       struct br2pgo_error *err)
 {
-    struct pass pass = {.task_sink = sink, .user = user};
+    struct pass pass = {.state = input->state, .task_sink = sink, .user = user};
     return read_all(&pass, input, err);
 }
 
 static int read_counted(struct br2_input *input, br2_counted_sink sink, void *user,
                         struct br2pgo_error *err)
 {
-    struct pass pass = {.counted_sink = sink, .user = user};
+    struct pass pass = {.state = input->state, .counted_sink = sink, .user = user};
     return read_all(&pass, input, err);
 }
 
@@ -287,7 +312,10 @@ static bool probe(const uint8_t *bytes, size_t size)
 
 static int open_preagg(struct br2_input *input, struct br2pgo_error *err)
 {
-    (void)err;
+    input->state = br2_calloc(1, sizeof(struct state));
+    if (input->state == NULL) {
+        return br2_fail_memory(err);
+    }
     input->info.container = "text (pre-aggregated for llvm-bolt)";
     input->info.text = true;
     input->info.counted = true;
@@ -298,7 +326,7 @@ static int open_preagg(struct br2_input *input, struct br2pgo_error *err)
 
 static void close_preagg(struct br2_input *input)
 {
-    (void)input;
+    br2_free(input->state);
 }
 
 const struct br2_input_format br2_bolt_preagg_input_format = {

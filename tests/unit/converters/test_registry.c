@@ -26,6 +26,9 @@ static void every_format_is_complete(void **state)
         } else if (format->product == BR2_PRODUCT_EDGES) {
             assert_non_null(format->write_edges);
             assert_non_null(format->read_edges);
+        } else if (format->product == BR2_PRODUCT_RANGES) {
+            assert_non_null(format->write_ranges);
+            assert_non_null(format->check_ranges);
         } else {
             assert_non_null(format->write_flow);
             assert_non_null(format->check_flow);
@@ -48,6 +51,7 @@ static void suffixes_decide(void **state)
     assert_ptr_equal(br2_format_by_suffix("x.edges.json"), &br2_format_edges_json);
     assert_ptr_equal(br2_format_by_suffix("app.fdata"), &br2_format_fdata);
     assert_ptr_equal(br2_format_by_suffix("app.preagg"), &br2_format_bolt_preagg);
+    assert_ptr_equal(br2_format_by_suffix("app.unsymbolized"), &br2_format_unsymbolized);
     assert_null(br2_format_by_suffix("prof"));
     assert_null(br2_format_by_suffix("a.prof/b"));
     assert_null(br2_format_by_suffix(""));
