@@ -416,6 +416,24 @@ def check_landing_pads():
             compare(f"pads, {os.path.basename(compiler)}", ours, read_fdata("pads.reference"))
 
 
+def check_aarch64():
+    """Why jump tables of AArch64 are not looked for: llvm-bolt gives up functions that have one."""
+    source = os.path.join(os.environ["SOURCE_DIR"], "tests", "data", "switch_aarch64.c")
+    result = run(CLANG, "--target=aarch64-linux-gnu", "-nostdlib", "-static", "-fuse-ld=lld", "-O2",
+                 "-Wl,--emit-relocs", source, "-o", "aarch64")
+    if result.returncode != 0:
+        print(f"no jump table of AArch64: {result.stdout[-200:]}")
+        return
+    newer = [] if NEWER is None else [NEWER[1].replace("perf2bolt", "llvm-bolt")]
+    for bolt in [BOLT, *newer]:
+        words = run(bolt, "aarch64", "-o", "bolted", "-lite=0", "-v=1", "-print-cfg").stdout
+        simple = dict(re.findall(r'^Binary Function "(\w+)" after building cfg.*?IsSimple +: (\d)', words,
+                                 re.M | re.S))
+        expect(simple.get("turn") == "0" and simple.get("f1") == "1",
+               f"{bolt}, AArch64: {simple}: {words[-300:]}")
+    print("AArch64: llvm-bolt gives up a function with a jump table")
+
+
 def check_refused():
     """What llvm-bolt cannot use is refused, or said."""
     result = run(os.environ["BR2PGO"], "perf.data", "-b", "words.bolted", "--ignore-build-id", "-o",
@@ -438,6 +456,7 @@ def main():
         os.chdir(folder)
         try:
             recorded = check_quickstart()
+            check_aarch64()
             if DATA and os.path.exists(os.path.join(DATA, "emulated")):
                 for name in EMULATED:
                     check_emulated(name)
