@@ -60,14 +60,14 @@ static int choose_event(const struct br2_arguments *arguments,
 static void print_gaps(const struct br2_emulation *emulation)
 {
     if (emulation->lost_processes != 0) {
-        fprintf(stderr, "br2pgo: warning: %llu programs ran unrecorded%s%s\n",
+        fprintf(stderr, "br2pgo: warning: programs that ran unrecorded: %llu%s%s\n",
                 (unsigned long long)emulation->lost_processes,
                 emulation->lost_program[0] != '\0' ? ", the first " : "", emulation->lost_program);
     }
     if (emulation->lost_threads + emulation->lost_blocks != 0) {
         fprintf(stderr,
-                "br2pgo: warning: %llu threads and %llu pieces of code went uncounted: the program "
-                "has more of them than the recorder has room for\n",
+                "br2pgo: warning: not recorded, because there are more than the recorder has room "
+                "for: threads %llu, pieces of code %llu\n",
                 (unsigned long long)emulation->lost_threads,
                 (unsigned long long)emulation->lost_blocks);
     }
@@ -76,11 +76,11 @@ static void print_gaps(const struct br2_emulation *emulation)
 static void print_totals(const struct br2_emulation *emulation)
 {
     fprintf(stderr,
-            "br2pgo: %llu instructions, %llu taken branches, %llu mispredicted branches in %llu "
-            "processes with %llu threads; %llu samples\n",
+            "br2pgo: executed in all: instructions %llu, taken branches %llu, mispredicted branches "
+            "%llu, processes %llu, threads %llu\n",
             (unsigned long long)emulation->instructions, (unsigned long long)emulation->taken,
             (unsigned long long)emulation->mispredicted, (unsigned long long)emulation->processes,
-            (unsigned long long)emulation->threads, (unsigned long long)emulation->samples);
+            (unsigned long long)emulation->threads);
 }
 
 static int print_summary(const char *path, struct br2pgo_error *err)

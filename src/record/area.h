@@ -109,7 +109,6 @@ struct br2_thread {
     uint64_t random;
     uint64_t serial;   /* the thread's name within the area; 0: free */
     uint64_t children; /* threads and processes started so far */
-    uint32_t forking;  /* in a system call that starts a process */
     uint32_t interrupted_count;
     const struct br2_block *interrupted[BR2_SIGNAL_STACK];
     struct br2_edge_slots *edges;

@@ -63,7 +63,8 @@ static inline bool pop_return(struct br2_thread *t, uint64_t address)
 
 /* Counts are of the last target; those of others go where all are kept. Not inline: its calls would
  * cost every block the saving of registers. */
-__attribute__((noinline)) static void at_indirect(struct br2_thread *t, const struct br2_block *before, uint64_t start)
+__attribute__((noinline)) static void at_indirect(struct br2_thread *t,
+                                                  const struct br2_block *before, uint64_t start)
 {
     /* Began again in its middle: the branch has not been reached. */
     if (start > before->start && start <= before->last) {

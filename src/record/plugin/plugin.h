@@ -84,7 +84,8 @@ void br2_stream_put(struct br2_stream_buffer *stream, uint64_t serial,
 /* area.c */
 /* Makes the process's area and tells the recorder; it begins with `header`. False: no recorder. */
 bool br2_area_make(const struct br2_area_header *header);
-/* In a new process, whose only thread is a copy of `parent`: an area of its own. That thread. */
+/* In a new process, whose only thread goes on from `parent`, a private copy: an area of its own.
+ * That thread; NULL: no memory. */
 struct br2_thread *br2_area_fork(const struct br2_thread *parent);
 /* Sends a message and waits for the answer; `file` < 0: none. 0: nobody there. */
 uint64_t br2_area_send(struct br2_message *message, const void *body, int file);

@@ -25,6 +25,9 @@ static const struct numbers generic_numbers = {220, -1,  -1,  221, 281, 93,
 static _Thread_local struct {
     struct br2_thread *thread;
     uint64_t a1, a2, a3, a4;
+    /* As it was when it went to start a process: the new one shares memory with the old one's
+     * thread, which may have gone on before the new one comes to look. */
+    struct br2_thread starting;
 } current;
 
 struct br2_thread *br2_thread_self(void)
@@ -132,7 +135,9 @@ void br2_at_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, uint
     current.a2 = a2;
     current.a3 = a3;
     current.a4 = a4;
-    if (number == n->execve) {
+    if (starts_process(n, number, a1)) {
+        current.starting = *thread;
+    } else if (number == n->execve) {
         br2_exec(thread, a1, a2, a3);
     } else if (number == n->execveat) {
         struct br2_execveat call = {.path = a2, .arguments = a3, .environment = a4};
@@ -150,11 +155,11 @@ void br2_at_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, uint
     }
 }
 
-static void forked(unsigned int vcpu, struct br2_thread *thread)
+static void forked(unsigned int vcpu)
 {
     br2_threads_unlock_forked();
     br2_mapping_forked();
-    struct br2_thread *child = br2_area_fork(thread);
+    struct br2_thread *child = br2_area_fork(&current.starting);
     memset(br2_plugin.threads, 0, sizeof br2_plugin.threads);
     br2_plugin.threads[vcpu] = child != NULL ? child : br2_thread_spare();
     current.thread = br2_plugin.threads[vcpu];
@@ -178,7 +183,7 @@ void br2_at_syscall_return(qemu_plugin_id_t id, unsigned int vcpu, int64_t numbe
     }
     if (starts_process(n, number, current.a1)) {
         if (result == 0) {
-            forked(vcpu, thread);
+            forked(vcpu);
         } else {
             thread->children++;
             __atomic_add_fetch(&br2_plugin.area->header.forks, 1, __ATOMIC_RELAXED);

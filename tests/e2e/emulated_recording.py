@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs recorded in the emulator: threads, processes and libraries are where they belong, the same
+run gives the same bytes, exact counts are those that valgrind finds, other tools read the recording."""
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BR2PGO = os.environ["BR2PGO"]
+BIN = os.environ.get("LLVM_BIN", "")
+
+# Sums that take a branch now and then; a process that runs this program again; a library that is
+# loaded late; threads.
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile long sink;
+
+__attribute__((noinline)) long work(long n)
+{
+    long sum = sink;
+    for (long i = 0; i < n; i++) {
+        if (i % 3 == 0) { sum += i; } else if (i % 7 == 1) { sum ^= i; }
+    }
+    sink = sum;
+    return sum;
+}
+
+static void *run(void *argument)
+{
+    char name[16];
+    snprintf(name, sizeof name, "worker%ld", (long)argument);
+    prctl(PR_SET_NAME, name);
+    return (void *)work(20000 * (long)argument);
+}
+
+static void start_threads(void)
+{
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++) { pthread_create(&threads[i], NULL, run, (void *)(i + 1)); }
+    for (int i = 0; i < 2; i++) { pthread_join(threads[i], NULL); }
+}
+
+static void start_process(char *program)
+{
+    int status;
+    if (fork() == 0) {
+        work(9000);
+        execl(program, program, "child", (char *)NULL);
+        _exit(1);
+    }
+    wait(&status);
+}
+
+static void load(void)
+{
+    void *library = dlopen("./late.so", RTLD_NOW);
+    long (*call)(long) = (long (*)(long))dlsym(library, "late");
+    printf("%ld\n", call(30000));
+}
+
+static void close_all(void)
+{
+    for (int i = 3; i < 1024; i++) { close(i); }
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        work(15000);
+        if (strcmp(argv[i], "threads") == 0) { start_threads(); }
+        if (strcmp(argv[i], "process") == 0) { start_process(argv[0]); }
+        if (strcmp(argv[i], "load") == 0) { load(); }
+        if (strcmp(argv[i], "close") == 0) { close_all(); }
+        if (strcmp(argv[i], "crash") == 0) { fflush(stdout); abort(); }
+        if (strcmp(argv[i], "quit") == 0) { _exit(7); }
+        if (strcmp(argv[i], "loop") == 0) { for (;;) { work(1000); } }
+    }
+    return 0;
+}
+"""
+LATE = r"""
+long late(long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++) { if (i & 4) { sum += i; } }
+    return sum;
+}
+"""
+# Signals that come at any time, and one in the middle of a block.
+SIGNALS = r"""
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+static volatile int hits, faults;
+static sigjmp_buf back;
+static void alarm_handler(int number) { for (int i = 0; i < 10; i++) { hits += (number + i) & 1; } }
+static void fault_handler(int number) { faults += number != 0; siglongjmp(back, 1); }
+__attribute__((noinline)) static long half(long x) { return x & 1 ? x * 3 : x / 2; }
+int main(void)
+{
+    struct sigaction action;
+    struct itimerval timer = {{0, 2000}, {0, 2000}};
+    long sum = 0;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = alarm_handler;
+    sigaction(SIGALRM, &action, 0);
+    action.sa_handler = fault_handler;
+    sigaction(SIGSEGV, &action, 0);
+    setitimer(ITIMER_REAL, &timer, 0);
+    for (long i = 0; i < 1000000; i++) { sum += half(i); if (sum > 1000000) { sum -= 1000000; } }
+    for (int i = 0; i < 5; i++) { if (!sigsetjmp(back, 1)) { *(volatile int *)0 = 1; } }
+    return hits == 0 || faults != 5;
+}
+"""
+
+
+def run(*words, **options):
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False, **options)
+
+
+def record(output, *words, status=0):
+    result = run(BR2PGO, "record", "--emulate", "-o", output, *words)
+    if result.returncode != status:
+        raise AssertionError(f"record {' '.join(words)}: exit {result.returncode}: {result.stderr}")
+    return result
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def build(name, text, *flags, compiler="cc"):
+    with open(name + ".c", "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run([compiler, "-O1", "-g", name + ".c", "-o", name, *flags], check=True)
+
+
+def find(name):
+    path = os.path.join(BIN, name)
+    return path if os.path.exists(path) else shutil.which(name)
+
+
+def read_rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def conditionals(path, image):
+    """{address: (taken, executed)}"""
+    found = {}
+    for row in read_rows(path):
+        if row["image"] == image and row["kind"] in ("cond", "fallthrough") and row["from"]:
+            taken, executed = found.get(int(row["from"], 16), (0, 0))
+            count = int(row["count"])
+            found[int(row["from"], 16)] = taken + count * (row["kind"] == "cond"), executed + count
+    return found
+
+
+def tasks(recording):
+    """perf's view of who ran: lines like "FORK(1000:1001):(1000:1000)"."""
+    text = run("perf", "script", "-i", recording, "--show-task-events", "--show-mmap-events").stdout
+    found = re.findall(r"PERF_RECORD_(\S.*)", text)
+    return [re.sub(r"MMAP2 (\d+)/\d+: .* (\S+)$", lambda m: f"MMAP2 {m[1]} {os.path.basename(m[2])}",
+                   line).strip() for line in found]
+
+
+def check_tasks():
+    """Who starts whom, in numbers that depend on nothing else; what each process loads."""
+    record("all.data", "--period", "101", "./program", "threads", "load", "process")
+    if not shutil.which("perf"):
+        return
+    got = tasks("all.data")
+    for line in ("COMM exec: program:1000/1000", "FORK(1000:1001):(1000:1000)",
+                 "FORK(1000:1002):(1000:1000)", "COMM: worker1:1000/1001", "COMM: worker2:1000/1002",
+                 "EXIT(1000:1001):(1000:1000)", "FORK(1003:1003):(1000:1000)",
+                 "COMM exec: program:1003/1003", "EXIT(1003:1003):(1000:1000)",
+                 "MMAP2 1000 program", "MMAP2 1000 late.so", "MMAP2 1003 program"):
+        expect(line, got.count(line), 1)
+    expect("late.so in the other program", got.count("MMAP2 1003 late.so"), 0)
+    text = run("perf", "script", "-i", "all.data", "-F", "comm,tid,ip,sym,dso").stdout
+    for line in (r"worker1\s+1001\s+\w+ work", r"worker2\s+1002\s+\w+ work",
+                 r"program\s+1003\s+\w+ work", r"program\s+1000\s+\w+ late \(.*late\.so\)"):
+        if not re.search(line, text):
+            raise AssertionError(f"perf script has no line {line}")
+
+
+def check_same():
+    for name in ("one", "two"):
+        record(name + ".data", "--period", "101", "--exact", name + ".csv", "--totals", name + ".json",
+               "./program", "load", "process", "close", "process")
+    for suffix in (".data", ".csv", ".json"):
+        with open("one" + suffix, "rb") as one, open("two" + suffix, "rb") as two:
+            expect("the second " + suffix, one.read() == two.read(), True)
+    record("three.data", "--period", "101", "--seed", "3", "./program", "load")
+    with open("one.json", encoding="utf-8") as file:
+        totals = json.load(file)
+    expect("processes", (totals["processes"], totals["threads"], totals["complete"]), (3, 3, True))
+
+
+def expect_work(table, image):
+    """The loop's counts are known: of two times 15000 rounds, 10000 are of a number divisible by 3,
+    and two are the last."""
+    taken = sorted(min(t, n - t) for t, n in conditionals(table, image).values() if n == 30000)
+    expect(f"{image}'s loop", taken, [2, 10000])
+
+
+def check_work():
+    record("work.data", "--exact", "work.csv", "./program", "close", "close")
+    expect_work("work.csv", "program")
+
+
+def check_callgrind():
+    """Every conditional branch of the program: how often executed, how often taken."""
+    if not shutil.which("valgrind"):
+        print("no valgrind: not compared")
+        return
+    result = run("valgrind", "--tool=callgrind", "--collect-jumps=yes", "--dump-instr=yes",
+                 "--compress-strings=no", "--compress-pos=no", "--callgrind-out-file=callgrind.out",
+                 "./fixed", "load", "close")
+    expect("valgrind's exit", result.returncode, 0)
+    taken, executed, jump = {}, {}, None
+    with open("callgrind.out", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("jcnd="):
+                jump = int(re.match(r"jcnd=(\d+)/", line).group(1))
+            elif line.startswith("0x"):
+                fields = line.split()
+                address = int(fields[0], 16)
+                if jump is not None:
+                    taken[address] = taken.get(address, 0) + jump
+                elif len(fields) > 2:
+                    executed[address] = executed.get(address, 0) + int(fields[2])
+                jump = None
+            elif line.startswith("calls="):
+                next(file)
+    record("fixed.data", "--exact", "fixed.csv", "./fixed", "load", "close")
+    ours = conditionals("fixed.csv", "fixed")
+    own = range(0x400000, 0x410000)  # the program is not moved; libraries' addresses begin at 0
+    expect("branches", {address for address in taken if address in own} - set(ours), set())
+    expect("enough branches", len(ours) >= 10, True)
+    for address, (our_taken, our_executed) in ours.items():
+        expect(f"branch {address:#x}", (our_taken, our_executed),
+               (taken.get(address, 0), executed[address]))
+    print(f"callgrind: {len(ours)} conditional branches equal")
+
+
+def check_signals():
+    record("signals.data", "--exact", "signals.csv", "./signals")
+    counts = conditionals("signals.csv", "signals").values()
+    expect("branches that a signal cannot disturb",
+           ((500000, 1000000) in counts, (999999, 1000000) in counts), (True, True))
+
+
+def check_ends():
+    """However the program ends, what was recorded is kept, and its status is passed on."""
+    for how, status in (("crash", 128 + signal.SIGABRT), ("quit", 7)):
+        result = record(how + ".data", "--period", "101", "./program", how, status=status)
+        if how == "crash" and "signal 6" not in result.stderr:
+            raise AssertionError(f"nothing said of the crash: {result.stderr}")
+        expect(how, run(BR2PGO, how + ".data", "-q", "-b", "program", "-o", how + ".edges.csv").returncode,
+               0)
+    result = record("stopped.data", "--duration", "0.5", "./program", "loop")
+    expect("stopped", "stopped" in result.stderr and os.path.getsize("stopped.data") > 1000, True)
+    process = subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "broken.data", "./program", "loop"],
+                               stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    expect("interrupted", "stopped" in errors and os.path.getsize("broken.data") > 1000, True)
+    expect("what is left over", [n for n in os.listdir(".") if n.startswith(".br2pgo")], [])
+
+
+def check_refusals():
+    with open("script.sh", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh -e\n./program quit || test $? = 7\nno-such-program 2>/dev/null || true\n"
+                   "exec ./program process\n")
+    os.chmod("script.sh", 0o755)
+    result = record("script.data", "-v", "./script.sh")
+    expect("the script's processes", "processes 3," in result.stderr, True)
+    result = run(BR2PGO, "record", "--emulate", "-o", "none.data", "./late.so.c")
+    expect("no program", (result.returncode, os.path.exists("none.data")), (1, False))
+    result = run(BR2PGO, "record", "--emulate", "--period", "100000000", "-o", "none.data", "./program")
+    expect("no sample", (result.returncode, "no sample" in result.stderr,
+                         os.path.exists("none.data")), (3, True, False))
+
+
+def check_tools():
+    """The converter and other tools make profiles of it."""
+    record("plain.data", "--period", "53", "./plain", "load")
+    result = run(BR2PGO, "plain.data", "-q", "-b", "plain", "-o", "plain.prof", "-o", "plain.edges.csv")
+    expect("br2pgo", (result.returncode, result.stderr), (0, ""))
+    if shutil.which("perf") and find("llvm-profgen"):
+        result = run(find("llvm-profgen"), "--perfdata=plain.data", "--binary=plain",
+                     "--output=other.textprof", "--format=text")
+        expect("llvm-profgen", (result.returncode, os.path.getsize("other.textprof") > 0), (0, True))
+    if shutil.which("perf") and find("perf2bolt"):
+        result = run(find("perf2bolt"), "-p", "plain.data", "-o", "other.fdata", "plain")
+        text = result.stdout + result.stderr
+        expect("perf2bolt", "mismatching disassembled function contents: 0 (0.0%)" in text, True)
+
+
+def check_machines():
+    for machine in ("aarch64", "riscv64"):
+        compiler = f"{machine}-linux-gnu-gcc"
+        if not shutil.which(compiler) or not shutil.which("qemu-" + machine):
+            print(f"no {machine}: not recorded")
+            continue
+        build("program-" + machine, PROGRAM, "-static", compiler=compiler)
+        record(machine + ".data", "--exact", machine + ".csv", f"./program-{machine}", "close", "close")
+        expect_work(machine + ".csv", "program-" + machine)
+
+
+def main():
+    if not shutil.which("qemu-x86_64") or os.uname().machine != "x86_64":
+        print("no qemu-x86_64, or another machine")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        build("program", PROGRAM, "-pthread", "-ldl")
+        build("fixed", PROGRAM, "-pthread", "-ldl", "-no-pie")
+        build("plain", PROGRAM, "-pthread", "-ldl")
+        build("signals", SIGNALS)
+        build("late.so", LATE, "-shared", "-fPIC")
+        try:
+            for check in (check_tasks, check_same, check_work, check_callgrind, check_signals,
+                          check_ends, check_refusals, check_tools, check_machines):
+                begin = time.monotonic()
+                check()
+                print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
+        finally:
+            os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
