@@ -13,12 +13,14 @@ target_link_libraries(br2pgo_plugin PUBLIC br2pgo_flags br2pgo_base)
 add_library(br2pgo_qemu MODULE ${plugin_sources} src/record/launch.c src/base/mem.c)
 set_target_properties(br2pgo_qemu PROPERTIES
   PREFIX "" OUTPUT_NAME br2pgo-qemu LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/br2pgo)
-target_link_libraries(br2pgo_qemu PRIVATE br2pgo_flags)
 target_compile_options(br2pgo_qemu PRIVATE -O2)
+# The last word counts, and what comes from br2pgo_flags is behind the target's own options.
+add_library(br2pgo_not_sanitized INTERFACE)
 if(BR2PGO_SANITIZE OR BR2PGO_FUZZ)
-  target_compile_options(br2pgo_qemu PRIVATE -fno-sanitize=all)
-  target_link_options(br2pgo_qemu PRIVATE -fno-sanitize=all)
+  target_compile_options(br2pgo_not_sanitized INTERFACE -fno-sanitize=all)
+  target_link_options(br2pgo_not_sanitized INTERFACE -fno-sanitize=all)
 endif()
+target_link_libraries(br2pgo_qemu PRIVATE br2pgo_flags br2pgo_not_sanitized)
 
 # Where the program looks, from where it is installed.
 file(RELATIVE_PATH plugin_folder /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_LIBDIR}/br2pgo)

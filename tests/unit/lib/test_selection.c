@@ -59,8 +59,8 @@ static void test_numbers(void **state)
                                       "7 8",
                                       "2147483648",
                                       "7--8",
-                                      "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,"
-                                      "24,25,26,27,28,29,30,31,32,33"};
+                                      ("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,"
+                                       "23,24,25,26,27,28,29,30,31,32,33")};
     struct br2_selection selection;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(parse(good[i][0], NULL, NULL, &selection), 0);
