@@ -92,7 +92,7 @@ static void print_next(const struct br2_summary *summary, const char *path, bool
 {
     struct br2_buf text = {0};
     br2_quote_word(&text, path);
-    if (all_images || (summary->image_count != 0 && is_library(summary->images[0].path))) {
+    if (all_images || is_library(summary->images[0].path)) {
         br2_buf_str(&text, " --all-images -o %n.prof");
     } else {
         char *output = br2_format("%s.prof", program_name(summary));
@@ -122,7 +122,7 @@ void br2_summary_print(const struct br2_summary *summary, const char *path, bool
     if (summary->samples < FEW_SAMPLES) {
         fprintf(stderr, "br2pgo: warning: few samples; run longer, or with a smaller --period\n");
     }
-    if (summary->records != 0) {
+    if (summary->image_count != 0) {
         print_next(summary, path, all_images);
     }
 }
