@@ -178,6 +178,19 @@ static void reads_on_behind_a_damaged_part(void **state)
     assert_string_equal(r.info->damaged_part, "data.0");
     assert_int_equal(r.info->samples, 2);
     close_recording(&r);
+
+    /* The beginning of a record that is left of one stream is not the next one's: 88 bytes in two
+     * records of 8 + 9 + 50 and 8 + 3 + 38 bytes. */
+    parts =
+        "part 0\ncompress 50\n" SAMPLE(0) "end\nend\n"
+                                          "part 1\ncompress 50\n" SAMPLE(1) SAMPLE(2) "end\nend\n";
+    open_directory(&r, parts, "truncate -s 67 data.0");
+    assert_int_equal(r.info->truncation, BR2_TRUNCATED);
+    assert_string_equal(r.info->damaged_part, "data.0");
+    assert_int_equal(r.info->samples, 2);
+    assert_string_equal(samples_of(&r, 0), "7/7 t11 1 x1000: 400101>400200:91 1>2:2\n"
+                                           "7/7 t12 2 x1000: 400102>400200:91 1>2:2\n");
+    close_recording(&r);
 }
 
 static void counts_missing_parts(void **state)
