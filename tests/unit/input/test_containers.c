@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include "base/mem.h"
+
 #define EVENT "event sample=IP,TID,TIME,BRANCH_STACK branch=USER,ANY\n"
 #define TASKS                                                                                      \
     "comm pid=7 exec name=app time=1\n"                                                            \
@@ -288,6 +290,53 @@ static void reads_streams(void **state)
     }
 }
 
+static int ignore_task(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
+{
+    (void)user;
+    (void)event;
+    (void)err;
+    return 0;
+}
+
+static int read_through(const char *path, struct br2pgo_error *err)
+{
+    struct br2_input *input = NULL;
+    int rc = br2_input_open(path, &input, err);
+    if (rc == 0)
+        rc = br2_input_read_tasks(input, ignore_task, NULL, err);
+    br2_input_close(input);
+    return rc;
+}
+
+/* Each allocation in turn fails; the sanitizer sees what is left behind. */
+static void survives_without_memory(void **state)
+{
+    (void)state;
+    static const char *const descriptions[] = {
+        "packed gzip\n" EVENT TASKS SAMPLES,
+        "packed xz\n" EVENT TASKS SAMPLES,
+        "packed zstd\n" EVENT TASKS SAMPLES,
+        EVENT TASKS "part 0\ncompress 50\n" SAMPLES "end\nend\npart 1\n" SAMPLES "end\n",
+    };
+    for (size_t i = 0; i < sizeof descriptions / sizeof *descriptions; i++) {
+        char path[64];
+        make_file(path, descriptions[i]);
+        br2_mem_fail_at(0);
+        assert_int_equal(read_through(path, NULL), 0);
+        size_t all = br2_mem_fail_at(0);
+        assert_true(all > 6);
+        for (size_t nth = 1; nth <= all; nth++) {
+            struct br2pgo_error err = {0};
+            br2_mem_fail_at(nth);
+            int rc = read_through(path, &err);
+            br2_mem_fail_at(0);
+            assert_int_equal(rc, BR2PGO_NO_MEMORY);
+            assert_int_equal(err.status, BR2PGO_NO_MEMORY);
+        }
+        remove_recording(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +348,7 @@ int main(void)
         cmocka_unit_test(refuses_damaged_packing),
         cmocka_unit_test(refuses_what_grows_too_much),
         cmocka_unit_test(reads_streams),
+        cmocka_unit_test(survives_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,7 @@ static void test_nothing_added_after_run(void **state)
     assert_string_equal(last_error.message, "the conversion has run: nothing can be added to it");
     assert_true(last_error.hint[0] != '\0');
     assert_int_equal(br2pgo_add_recording(conversion, "perf.data", NULL), BR2PGO_INVALID);
+    assert_int_equal(br2pgo_set_weight(conversion, "2", NULL), BR2PGO_INVALID);
     assert_int_equal(br2pgo_set_image(conversion, "perf.data", NULL), BR2PGO_INVALID);
     assert_string_equal(br2pgo_image_path(conversion), "app");
     assert_success(br2pgo_write(conversion, &last_error));
