@@ -102,7 +102,10 @@ static int check_ranges(const uint8_t *bytes, size_t size, const struct br2_rang
     struct reader r = {.at = (const char *)bytes, .end = (const char *)bytes + size};
     bool same = has_list(&r, table, table->runs, table->run_count) &&
                 has_list(&r, table, table->branches, table->branch_count) && r.at == r.end;
-    snprintf(text, text_size, same ? "" : "line %zu", r.line);
+    text[0] = '\0';
+    if (!same) {
+        snprintf(text, text_size, "line %zu", r.line);
+    }
     return 0;
 }
 

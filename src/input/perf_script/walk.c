@@ -32,7 +32,8 @@ static int add_name(struct br2_script *script, struct br2_span name, size_t *ret
 {
     struct br2_recording_info *info = &script->input->info;
     uint32_t known = (uint32_t)script->events.count;
-    uint32_t number = br2_strings_add(&script->events, name.at, br2_span_left(&name));
+    const char *given = name.at != NULL ? name.at : ""; /* a line that names no event */
+    uint32_t number = br2_strings_add(&script->events, given, br2_span_left(&name));
     if (number == BR2_NO_STRING) {
         return br2_fail_memory(err);
     }
