@@ -305,7 +305,13 @@ function(_br2pgo_add_use name compiler targets images profile)
     _br2pgo_fail("there is no profile '${profile}'; make it: cmake -D${PROJECT_NAME}_PGO=OFF ${CMAKE_BINARY_DIR} &&\
  cmake --build ${CMAKE_BINARY_DIR} --target ${name}-profile")
   endif()
-  if(NOT BR2PGO_PROGRAM AND mode STREQUAL "MAKE")
+  # What the build made, `clean` removes: not a file that was in the source folder before.
+  string(FIND "${profile}" "${CMAKE_BINARY_DIR}/" inside)
+  set(made_by_build FALSE)
+  if(mode STREQUAL "MAKE" AND (inside EQUAL 0 OR NOT EXISTS "${profile}"))
+    set(made_by_build TRUE)
+  endif()
+  if(NOT BR2PGO_PROGRAM AND made_by_build)
     _br2pgo_fail("there is no br2pgo: install it, or set BR2PGO_PROGRAM")
   elseif(NOT BR2PGO_PROGRAM)
     add_custom_target(${name}-profile
@@ -315,7 +321,7 @@ function(_br2pgo_add_use name compiler targets images profile)
     _br2pgo_training_commands(${name} ${made} "${profile}" commands)
     add_custom_target(${name}-profile ${commands} USES_TERMINAL VERBATIM COMMENT "Making the profile of ${name}")
   endif()
-  if(mode STREQUAL "MAKE")
+  if(made_by_build)
     add_custom_command(OUTPUT "${profile}" ${commands} USES_TERMINAL VERBATIM
       COMMENT "Making the profile of ${name}, which is not there")
     add_custom_target(${name}-profile-file DEPENDS "${profile}")

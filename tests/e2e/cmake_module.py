@@ -188,6 +188,10 @@ def pair(package):
     os.utime(kept)
     said = works(build(other), "pair")
     expect(len(re.findall(" -c ", said)) == 3, f"pair: the new profile is not used:\n{said}")
+    works(configure(source, other, "-Dpair_PGO=MAKE"), "pair")
+    works(build(other, "clean"), "pair")
+    expect(read(kept) == before, "pair: a checked-in profile does not survive `clean`")
+    works(build(other), "pair")
     print("pair: two images and a library share a profile")
 
 
