@@ -78,12 +78,20 @@ struct place {
     uint64_t address;
 };
 
+static uint32_t file_count(const struct br2_area *area)
+{
+    uint32_t count = area->header.file_count;
+    return count < BR2_AREA_FILES ? count : BR2_AREA_FILES;
+}
+
 static struct place place_in(const struct br2_area *area, uint32_t file, uint64_t address)
 {
     struct place place = {NULL, 0};
+    if (file == 0 || file >= file_count(area)) {
+        return place;
+    }
     const struct br2_area_file *f = &area->files[file];
-    if (file != 0 && file < BR2_AREA_FILES && file < area->header.file_count &&
-        address >= f->start && address < f->end && memchr(f->path, '\0', sizeof f->path) != NULL) {
+    if (address >= f->start && address < f->end && memchr(f->path, '\0', sizeof f->path) != NULL) {
         place.image = br2_base_name(f->path);
         place.address = address - f->bias;
     }
@@ -94,7 +102,7 @@ static struct place place_in(const struct br2_area *area, uint32_t file, uint64_
 static struct place find_place(const struct br2_area *area, uint32_t file, uint64_t address)
 {
     struct place place = place_in(area, file, address);
-    for (uint32_t i = area->header.file_count; place.image == NULL && i > 1; i--) {
+    for (uint32_t i = file_count(area); place.image == NULL && i > 1; i--) {
         place = place_in(area, i - 1, address);
     }
     return place;

@@ -44,7 +44,7 @@ static struct br2_area *make_area(uint64_t app)
     area->edges[0].capacity = 256;
     area->edges[0].slots[7] =
         (struct br2_indirect_edge){.block = 2, .to = 0x700010, .taken = 2, .missed = 2};
-    area->edges[0].slots[8] = (struct br2_indirect_edge){.block = 77, .to = 1, .taken = 1};
+    area->edges[0].slots[8] = (struct br2_indirect_edge){.block = UINT32_MAX, .to = 1, .taken = 1};
     return area;
 }
 
