@@ -75,12 +75,13 @@ static void print_gaps(const struct br2_emulation *emulation)
 
 static void print_totals(const struct br2_emulation *emulation)
 {
-    fprintf(stderr,
-            "br2pgo: executed in all: instructions %llu, taken branches %llu, mispredicted branches "
-            "%llu, processes %llu, threads %llu\n",
-            (unsigned long long)emulation->instructions, (unsigned long long)emulation->taken,
-            (unsigned long long)emulation->mispredicted, (unsigned long long)emulation->processes,
-            (unsigned long long)emulation->threads);
+    fprintf(
+        stderr,
+        "br2pgo: executed in all: instructions %llu, taken branches %llu, mispredicted branches "
+        "%llu, processes %llu, threads %llu\n",
+        (unsigned long long)emulation->instructions, (unsigned long long)emulation->taken,
+        (unsigned long long)emulation->mispredicted, (unsigned long long)emulation->processes,
+        (unsigned long long)emulation->threads);
 }
 
 static int print_summary(const char *path, struct br2pgo_error *err)
