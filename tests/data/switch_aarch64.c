@@ -7,9 +7,16 @@
         return a * n + 1;                                                                          \
     }
 F(1)
-F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9)
+F(2)
+F(3)
+F(4)
+F(5)
+F(6)
+F(7)
+F(8)
+F(9)
 
-    __attribute__((noinline)) int turn(int op, int a)
+__attribute__((noinline)) int turn(int op, int a)
 {
     int r = 0;
     switch (op) {
