@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is done to counted traces as a whole, before anybody asks what they mean: some are left out,
- * all of a recording are weighted. */
+/* Which counted traces are left out, before anybody asks what they mean. */
 #include "base/mem.h"
 #include "lib/conversion.h"
 

@@ -2,7 +2,7 @@
 /* Recordings that count more than others. */
 #include "lib/conversion.h"
 
-/* Sums of counts stay far below what the formats can hold. */
+/* Sums of counts stay below what 64 bits hold; products with sizes saturate. */
 #define RECORDS_MAX (UINT64_C(1) << 62)
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
@@ -23,18 +23,33 @@ static void multiply(struct br2_trace_table *table, uint64_t factor)
     }
 }
 
+/* Whether what all recordings come to, weighted, can be counted. */
+static int check_sum(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        const struct br2_recording *recording = &conversion->recordings[i];
+        uint64_t records = recording->stats.records + recording->stats.lone_runs;
+        uint64_t samples = br2_input_info(recording->input)->samples;
+        uint64_t weighted;
+        if (__builtin_mul_overflow(records > samples ? records : samples, recording->factor,
+                                   &weighted) ||
+            weighted > RECORDS_MAX - sum) {
+            br2_fail(err, BR2PGO_LIMIT,
+                     "the records up to those of '%s', each recording's times its part of the "
+                     "weights (here %llu), are more than 2^62",
+                     recording->path, (unsigned long long)recording->factor);
+            br2_hint(err, "leave recordings out, or give weights with fewer digits");
+            return BR2PGO_LIMIT;
+        }
+        sum += weighted;
+    }
+    return 0;
+}
+
 static int weigh(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                  struct br2pgo_error *err)
 {
-    uint64_t records = recording->stats.records + recording->stats.lone_runs;
-    uint64_t all;
-    if (__builtin_mul_overflow(records, recording->factor, &all) ||
-        __builtin_mul_overflow(all, conversion->recording_count, &all) || all > RECORDS_MAX) {
-        br2_fail(err, BR2PGO_LIMIT, "'%s' times %llu, its part of the weights, is too much",
-                 recording->path, (unsigned long long)recording->factor);
-        br2_hint(err, "give weights with fewer digits");
-        return BR2PGO_LIMIT;
-    }
     multiply(&recording->folded.traces, recording->factor);
     multiply(&recording->folded.timings, recording->factor);
     br2_note(conversion, BR2PGO_NOTE_DETAIL, "every count of '%s' is multiplied by %llu",
@@ -45,15 +60,16 @@ static int weigh(struct br2pgo_conversion *conversion, struct br2_recording *rec
 int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     uint64_t divisor = 0;
-    int rc = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         divisor = greatest_divisor(conversion->recordings[i].weight, divisor);
     }
+    for (size_t i = 0; i < conversion->recording_count; i++) {
+        conversion->recordings[i].factor = conversion->recordings[i].weight / divisor;
+    }
+    int rc = check_sum(conversion, err);
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
-        struct br2_recording *recording = &conversion->recordings[i];
-        recording->factor = recording->weight / divisor;
-        if (recording->factor != 1) {
-            rc = weigh(conversion, recording, err);
+        if (conversion->recordings[i].factor != 1) {
+            rc = weigh(conversion, &conversion->recordings[i], err);
         }
     }
     return rc;

@@ -179,26 +179,28 @@ static void add_totals(struct source_function *function, uint32_t scope, uint64_
     }
 }
 
+static void add(uint64_t *sum, uint64_t count)
+{
+    *sum = br2_add_saturated(*sum, count);
+}
+
 /* One instruction that ran `count` times at a known location. */
 static void count_location(struct builder *builder, struct source_function *function,
                            const struct br2_location *location, uint64_t count, uint8_t size)
 {
-    add_totals(function, location->scope, count * size);
+    add_totals(function, location->scope, br2_multiply_saturated(count, size));
     if (location->line == 0) {
-        builder->stats->no_line += count;
+        add(&builder->stats->no_line, count);
         return;
     }
     if (function->nodes[location->scope] == NULL) {
-        builder->stats->no_declaration += count;
+        add(&builder->stats->no_declaration, count);
         return;
     }
-    builder->stats->kept += count;
+    add(&builder->stats->kept, count);
     struct br2_discriminator discriminator =
         br2_discriminator_decode(function->scheme, location->discriminator);
-    uint64_t scaled;
-    if (__builtin_mul_overflow(count, discriminator.factor, &scaled)) {
-        scaled = UINT64_MAX;
-    }
+    uint64_t scaled = br2_multiply_saturated(count, discriminator.factor);
     uint64_t *most = &function->most[location - function->debug->locations];
     *most = scaled > *most ? scaled : *most;
 }
@@ -246,7 +248,7 @@ static int count_function(struct builder *builder, const struct br2_flow_functio
         if (count == 0) {
             continue;
         }
-        builder->stats->executions += count;
+        add(&builder->stats->executions, count);
         if (!holds(function, insn->address)) {
             int rc = source_function_at(builder, insn->address, &function, err);
             if (rc != 0) {
@@ -256,9 +258,9 @@ static int count_function(struct builder *builder, const struct br2_flow_functio
         const struct br2_location *location =
             function != NULL ? br2_debug_location(function->debug, insn->address) : NULL;
         if (function == NULL) {
-            builder->stats->no_function += count;
+            add(&builder->stats->no_function, count);
         } else if (location == NULL) {
-            builder->stats->no_line += count;
+            add(&builder->stats->no_line, count);
         } else {
             count_location(builder, function, location, count, insn->size);
         }
