@@ -71,7 +71,9 @@ int br2_collector_open(struct br2_collector *c, const char *output, bool exact,
 
 static void close_live(struct br2_live *live)
 {
-    close(live->process);
+    if (live->process >= 0) {
+        close(live->process);
+    }
     close(live->memory);
 }
 
@@ -240,19 +242,18 @@ static int add_live(struct br2_collector *c, pid_t pid, int memory, uint64_t *re
     c->forked += rc == 0 && header->origin == BR2_ORIGIN_FORK;
     c->totals.processes += rc == 0 && header->origin != BR2_ORIGIN_EXEC;
     br2_free(header);
-    if (rc == 0) {
-        live.process = (int)syscall(SYS_pidfd_open, pid, 0);
-        if (live.process < 0 || watch(c, live.process, live.run) != 0) {
-            rc = fail_errno(err, "watch a recorded process");
-        }
-    }
     if (rc != 0) {
         close(memory);
         return rc;
     }
-    c->live[c->count++] = live;
     *ret_run = live.run;
-    return 0;
+    live.process = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool is_gone = live.process < 0 && errno == ESRCH;
+    if (!is_gone && (live.process < 0 || watch(c, live.process, live.run) != 0)) {
+        rc = fail_errno(err, "watch a recorded process");
+    }
+    c->live[c->count++] = live;
+    return is_gone ? end_live(c, c->count - 1, 0, err) : rc;
 }
 
 /* The message's head, and the file with it. */

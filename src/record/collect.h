@@ -13,7 +13,7 @@
 struct br2_live {
     uint64_t run; /* its number */
     pid_t pid;
-    int process; /* pidfd */
+    int process; /* pidfd; -1: it ended before it could be watched */
     int memory;  /* the area */
 };
 

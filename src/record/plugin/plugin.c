@@ -137,7 +137,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
         return fail("it does not know the machine");
     }
     if (!br2_area_make(&a.header)) {
-        return fail("it does not reach the recorder");
+        return fail("it does not reach the recorder, or has no room to share with it (ulimit -v)");
     }
     br2_plugin.first = br2_thread_first(a.seed, a.header.start);
     if (br2_plugin.first == NULL) {
