@@ -2,6 +2,7 @@
 #include "lib/counters.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -141,6 +142,26 @@ static bool make_batches(struct br2_counters *all)
     return true;
 }
 
+/* A program's signals are handled in its own threads, but for those that a thread's own
+ * instructions raise: a mapped file that was cut short is one. */
+static void start_threads(struct br2_counters *all)
+{
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t blocked;
+    sigset_t before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        sigdelset(&blocked, own[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    while (all->running < all->count &&
+           pthread_create(&all->counters[all->running].thread, NULL, count_batches,
+                          &all->counters[all->running]) == 0) {
+        all->running++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct br2_counters **ret,
                      struct br2pgo_error *err)
 {
@@ -164,10 +185,7 @@ int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct b
         br2_counters_free(all);
         return br2_fail_memory(err);
     }
-    while (all->running < threads && pthread_create(&counters[all->running].thread, NULL,
-                                                    count_batches, &counters[all->running]) == 0) {
-        all->running++;
-    }
+    start_threads(all);
     *ret = all;
     return 0;
 }

@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "lib/counters.h"
@@ -148,6 +151,40 @@ static void test_abandoned(void **state)
     br2_spaces_free(spaces);
 }
 
+static volatile sig_atomic_t handled;
+static pthread_t handler_thread;
+
+static void handle(int number)
+{
+    (void)number;
+    handled = 1;
+    handler_thread = pthread_self();
+}
+
+/* A signal that this thread does not take waits for it: the library's threads take none. */
+static void test_signals_are_the_programs(void **state)
+{
+    (void)state;
+    struct br2_spaces *spaces = make_spaces();
+    struct br2_counters *counters;
+    struct sigaction action = {.sa_handler = handle};
+    sigset_t blocked, before, after;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(br2_counters_new(spaces, 3, &counters, NULL), 0);
+    pthread_sigmask(SIG_BLOCK, &blocked, &after);
+    assert_int_equal(sigismember(&after, SIGUSR1), 0); /* it still takes it */
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    br2_counters_free(counters); /* the threads have ended */
+    assert_int_equal(handled, 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(handled, 1);
+    assert_true(pthread_equal(handler_thread, pthread_self()));
+    br2_spaces_free(spaces);
+}
+
 /* However many allocations succeed: an error, or everything. */
 static void test_without_memory(void **state)
 {
@@ -176,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_any_number_of_threads),
         cmocka_unit_test(test_abandoned),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_signals_are_the_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
