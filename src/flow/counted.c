@@ -19,7 +19,8 @@ bool br2_count_counted(struct br2_counted_into *into, const struct br2_counted *
     } else {
         trace.from = 0;
         trace.mispredicted = 0;
-        trace.space |= BR2_SPACE_RUN_ONLY | (counted->resumed ? BR2_SPACE_RESUMED : 0);
+        trace.space |= BR2_SPACE_RUN_ONLY | (counted->resumed ? BR2_SPACE_RESUMED : 0) |
+                       (counted->any_origin ? BR2_SPACE_ANY_ORIGIN : 0);
         into->stats->lone_runs += counted->count;
     }
     return br2_fold_trace(into->folded, into->spaces, &trace);

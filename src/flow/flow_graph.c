@@ -254,6 +254,7 @@ static int take_lone_run(struct br2_flow_builder *builder, const struct br2_trac
     }
     struct br2_flow_run run = {.start = judged.start, .end = judged.end, .count = trace->count};
     run.resumed = pair.from == BR2_DSO_RUN_RESUMED ? trace->count : 0;
+    run.any_origin = pair.from == BR2_DSO_RUN_ANY ? trace->count : 0;
     return add_run(builder, &run, judged.passes, err);
 }
 
@@ -262,7 +263,8 @@ static int take_trace(struct br2_flow_builder *builder, const struct br2_trace *
 {
     struct br2_flow_graph *graph = builder->graph;
     struct br2_image_pair pair = br2_folded_pair(builder->source->folded, trace->space);
-    if (pair.from == BR2_DSO_RUN_ONLY || pair.from == BR2_DSO_RUN_RESUMED) {
+    if (pair.from == BR2_DSO_RUN_ONLY || pair.from == BR2_DSO_RUN_RESUMED ||
+        pair.from == BR2_DSO_RUN_ANY) {
         return take_lone_run(builder, trace, pair, err);
     }
     struct br2_judged_branch branch;
@@ -516,6 +518,9 @@ int br2_flow_graph_build(const struct br2_image *image, const struct br2_flow_ev
         merge_edges(builder.graph);
         rc = br2_settle_doubtful(&builder, err);
         br2_flow_merge_traces(&builder);
+    }
+    if (rc == 0) {
+        rc = br2_settle_origins(builder.graph, err);
     }
     br2_decoder_free(builder.decoder);
     br2_free(builder.function_of_range);

@@ -60,7 +60,8 @@ struct br2_flow_run {
     uint64_t end;   /* of the last */
     uint32_t function;
     uint64_t count;
-    uint64_t resumed; /* of `count`: behind a return, or a branch from outside the function */
+    uint64_t resumed;    /* of `count`: behind a return, or a branch from outside the function */
+    uint64_t any_origin; /* of `count`: behind what is not known; of no use in a finished graph */
 };
 
 struct br2_flow_edge {

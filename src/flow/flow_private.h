@@ -104,4 +104,8 @@ int br2_flow_add_trace(struct br2_flow_builder *builder, const struct br2_trace 
  * the others and adds equal ones up. */
 void br2_flow_merge_traces(struct br2_flow_builder *builder);
 
+/* Decides, for runs that nobody knows the origin of, how many began behind a return or a branch
+ * from elsewhere: as many as the branches to their start say. BR2PGO_NO_MEMORY. */
+int br2_settle_origins(struct br2_flow_graph *graph, struct br2pgo_error *err);
+
 #endif

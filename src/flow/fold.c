@@ -51,15 +51,23 @@ struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t 
     return pair;
 }
 
+static uint32_t origin_of(uint32_t marks)
+{
+    if ((marks & BR2_SPACE_ANY_ORIGIN) != 0) {
+        return BR2_DSO_RUN_ANY;
+    }
+    return (marks & BR2_SPACE_RESUMED) != 0 ? BR2_DSO_RUN_RESUMED : BR2_DSO_RUN_ONLY;
+}
+
 bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
                     const struct br2_trace *trace)
 {
-    uint32_t view = trace->space & ~(BR2_SPACE_RUN_ONLY | BR2_SPACE_RESUMED);
+    uint32_t marks = BR2_SPACE_RUN_ONLY | BR2_SPACE_RESUMED | BR2_SPACE_ANY_ORIGIN;
+    uint32_t view = trace->space & ~marks;
     struct place_in_file from = locate(spaces, view, trace->from);
     struct place_in_file to = locate(spaces, view, trace->to);
     if ((trace->space & BR2_SPACE_RUN_ONLY) != 0) {
-        bool resumed = (trace->space & BR2_SPACE_RESUMED) != 0;
-        from.dso = resumed ? BR2_DSO_RUN_RESUMED : BR2_DSO_RUN_ONLY;
+        from.dso = origin_of(trace->space);
     }
     struct br2_trace folded_trace = *trace;
     folded_trace.from = from.offset;

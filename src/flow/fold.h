@@ -22,6 +22,7 @@
  * a return, or a branch from elsewhere. */
 #define BR2_DSO_RUN_ONLY    (BR2_NO_DSO - 3)
 #define BR2_DSO_RUN_RESUMED (BR2_NO_DSO - 4)
+#define BR2_DSO_RUN_ANY     (BR2_NO_DSO - 5) /* nobody knows behind what it began */
 
 struct br2_image_pair {
     uint32_t from; /* image numbers */

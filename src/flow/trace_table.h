@@ -28,9 +28,11 @@
  */
 
 /* Marks in the `space` of a trace before folding: no branch was recorded, only the run; and that
- * run began behind a return, or a branch from elsewhere. Views are never so many. */
-#define BR2_SPACE_RUN_ONLY UINT32_C(0x80000000)
-#define BR2_SPACE_RESUMED  UINT32_C(0x40000000)
+ * run began behind a return, or a branch from elsewhere, or nobody knows behind what. Views are
+ * never so many. */
+#define BR2_SPACE_RUN_ONLY   UINT32_C(0x80000000)
+#define BR2_SPACE_RESUMED    UINT32_C(0x40000000)
+#define BR2_SPACE_ANY_ORIGIN UINT32_C(0x20000000)
 
 struct br2_trace {
     uint64_t from;

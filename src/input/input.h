@@ -95,6 +95,7 @@ struct br2_counted {
     bool has_branch; /* `from`, `to`, `mispredicted` */
     bool has_run;    /* from `to` up to the instruction at `end` */
     bool resumed;    /* of a run alone: it began behind a return, or a branch from elsewhere */
+    bool any_origin; /* of a run alone: what it began behind is not known */
     bool predicted;  /* the recorder tells mispredicted branches apart */
     uint64_t from;
     uint64_t to;

@@ -17,7 +17,7 @@ typedef bool (*keeps)(const void *user, const struct br2_recording *recording,
 static bool is_lone_run(const struct br2_recording *recording, const struct br2_trace *trace)
 {
     uint32_t from = br2_folded_pair(&recording->folded, trace->space).from;
-    return from == BR2_DSO_RUN_ONLY || from == BR2_DSO_RUN_RESUMED;
+    return from == BR2_DSO_RUN_ONLY || from == BR2_DSO_RUN_RESUMED || from == BR2_DSO_RUN_ANY;
 }
 
 /* Makes the table anew of those that stay; adds the records of the others to `*ret_left`. */

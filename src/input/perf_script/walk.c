@@ -27,7 +27,8 @@ static br2_time time_of(struct pass *pass, const struct br2_script_header *heade
     return pass->last_time;
 }
 
-static int add_name(struct br2_script *script, struct br2_span name, size_t *ret,
+/* The number of the event of that name; the first pass finds them all. */
+static int add_name(struct br2_script *script, bool tasks, struct br2_span name, size_t *ret,
                     struct br2pgo_error *err)
 {
     struct br2_recording_info *info = &script->input->info;
@@ -41,6 +42,11 @@ static int add_name(struct br2_script *script, struct br2_span name, size_t *ret
         br2_fail(err, BR2PGO_LIMIT, "more than %d events", BR2_SCRIPT_EVENTS_MAX);
         br2_hint(err, "is this what perf script printed? give the perf.data file itself");
         return BR2PGO_LIMIT;
+    }
+    if (number == known && !tasks) {
+        br2_fail(err, BR2PGO_CORRUPT, "the text changed while it was read");
+        br2_hint(err, "let it be written to its end first");
+        return BR2PGO_CORRUPT;
     }
     if (number == known) {
         const char *text = br2_strings_get(&script->events, number, NULL);
@@ -58,7 +64,7 @@ static int count_without_stack(struct pass *pass, struct br2pgo_error *err)
     if (!pass->tasks) {
         return 0;
     }
-    int rc = add_name(pass->script, pass->header.event, &event, err);
+    int rc = add_name(pass->script, pass->tasks, pass->header.event, &event, err);
     if (rc == 0) {
         pass->script->input->info.events[event].samples++;
         pass->script->input->info.samples++;
@@ -124,7 +130,7 @@ static int read_sample(struct pass *pass, struct br2_span stack, struct br2pgo_e
     struct br2_script *script = pass->script;
     struct br2_recording_info *info = &script->input->info;
     struct br2_sample sample = {.time = time_of(pass, &pass->header), .repeats = pass->repeats};
-    int rc = add_name(script, pass->header.event, &sample.event, err);
+    int rc = add_name(script, pass->tasks, pass->header.event, &sample.event, err);
     if (rc != 0) {
         return rc;
     }

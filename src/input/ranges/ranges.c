@@ -129,6 +129,7 @@ static int give(struct pass *pass, const struct counted_line *line, struct br2pg
         counted.to = second;
     } else {
         counted.has_run = true;
+        counted.any_origin = true;
         counted.to = first;
         counted.end = second;
     }
