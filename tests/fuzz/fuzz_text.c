@@ -6,10 +6,13 @@
 #include "base/buf.h"
 #include "reading.h"
 
+#define MAPPED                                                                                     \
+    "a 7 1.5: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 77 0]: r-xp /opt/a\n"             \
+    "a 7/8 [001] 1.6: 5003 cycles:u: 401010 f+0x1 (/opt/a) 0x401000/0x401010/P/-/-/1//-\n"
+
 static const char *const beginnings[] = {
     /* perf script, with mappings, without, without pids, aggregated */
-    "a 7 1.5: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 77 0]: r-xp /opt/a\n"
-    "a 7/8 [001] 1.6: 5003 cycles:u: 401010 f+0x1 (/opt/a) 0x401000/0x401010/P/-/-/1//-\n",
+    MAPPED,
     "a 7 1.5: PERF_RECORD_COMM exec: a:7/7\na 7 1.5: PERF_RECORD_FORK(8:8):(7:7)\n",
     "0x401000(/opt/a+0x1000)/0x401010(/opt/a)/M/X/A/9/COND/SPEC_WRONG_PATH ",
     "PERF_RECORD_MMAP 7/7: [0x400000(0x2000) @ 0 <51ac>]: x /opt/a\n 401010 0x401000/0x401010\n",
