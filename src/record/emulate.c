@@ -344,15 +344,56 @@ static int write_outputs(struct emulation *e)
     return rc;
 }
 
+/* Whether the emulator's help lists the option: many are built without it. */
+static bool takes_plugins(const char *emulator)
+{
+    int ends[2];
+    char text[16384];
+    size_t size = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return true;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl(emulator, emulator, "-help", (char *)NULL);
+        _Exit(127);
+    }
+    close(ends[1]);
+    while (size < sizeof text - 1) {
+        ssize_t got = read(ends[0], text + size, sizeof text - 1 - size);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            break;
+        }
+        size += got > 0 ? (size_t)got : 0;
+    }
+    close(ends[0]);
+    if (pid > 0) {
+        waitpid(pid, NULL, 0);
+    }
+    text[size] = '\0';
+    return strstr(text, "-plugin ") != NULL;
+}
+
+static int refuse_emulator(struct emulation *e)
+{
+    if (!takes_plugins(e->emulator)) {
+        br2_fail(e->err, BR2PGO_UNSUPPORTED, "the emulator '%s' takes no plugins", e->emulator);
+        br2_hint(e->err, "use a qemu-user that was built with them, like Debian 12's; its option "
+                         "-help lists -plugin");
+        return BR2PGO_UNSUPPORTED;
+    }
+    br2_fail(e->err, BR2PGO_IO, "'%s' did not start in the emulator '%s'", e->program, e->emulator);
+    br2_hint(e->err, "see what the emulator says above; '%s %s' shows whether it runs there",
+             e->emulator, e->launch.program);
+    return BR2PGO_IO;
+}
+
 static int check_result(struct emulation *e)
 {
     const struct br2_collector *c = &e->collector;
     if (c->streams.count == 0) {
-        br2_fail(e->err, BR2PGO_IO, "'%s' did not start in the emulator '%s'", e->program,
-                 e->emulator);
-        br2_hint(e->err, "see what the emulator says above; '%s %s' shows whether it runs there",
-                 e->emulator, e->launch.program);
-        return BR2PGO_IO;
+        return refuse_emulator(e);
     }
     if (c->streams.samples == 0 && e->request.exact == NULL && e->request.totals == NULL) {
         br2_fail(e->err, BR2PGO_USELESS,

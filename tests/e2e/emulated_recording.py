@@ -217,16 +217,19 @@ def check_same():
     expect("processes", (totals["processes"], totals["threads"], totals["complete"]), (3, 3, True))
 
 
-def expect_work(table, image):
-    """The loop's counts are known: of two times 15000 rounds, 10000 are of a number divisible by 3,
-    and two are the last."""
-    taken = sorted(min(t, n - t) for t, n in conditionals(table, image).values() if n == 30000)
-    expect(f"{image}'s loop", taken, [2, 10000])
+def expect_work(table, image, *calls):
+    """The loop's counts are known: how many rounds, how many of a number divisible by 3, and how many
+    are the last."""
+    rounds = sum(calls)
+    taken = sorted(min(t, n - t) for t, n in conditionals(table, image).values() if n == rounds)
+    expect(f"{image}'s loop", taken, [len(calls), sum((n + 2) // 3 for n in calls)])
 
 
 def check_work():
     record("work.data", "--exact", "work.csv", "./program", "close", "close")
-    expect_work("work.csv", "program")
+    expect_work("work.csv", "program", 15000, 15000)
+    record("work.data", "--exact", "work.csv", "./program", "threads", "process")
+    expect_work("work.csv", "program", 15000, 20000, 40000, 15000, 9000, 15000)
 
 
 def check_callgrind():
@@ -299,6 +302,14 @@ def check_refusals():
     expect("the script's processes", "processes 3," in result.stderr, True)
     result = run(BR2PGO, "record", "--emulate", "-o", "none.data", "./late.so.c")
     expect("no program", (result.returncode, os.path.exists("none.data")), (1, False))
+    os.mkdir("bin")
+    with open("bin/qemu-x86_64", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho unknown option 1>&2\nexit 1\n")
+    os.chmod("bin/qemu-x86_64", 0o755)
+    result = run(BR2PGO, "record", "--emulate", "-o", "none.data", "./program",
+                 env={**os.environ, "PATH": os.path.abspath("bin") + ":" + os.environ["PATH"]})
+    expect("an emulator without plugins", (result.returncode, "takes no plugins" in result.stderr,
+                                           os.path.exists("none.data")), (1, True, False))
     result = run(BR2PGO, "record", "--emulate", "--period", "100000000", "-o", "none.data", "./program")
     expect("no sample", (result.returncode, "no sample" in result.stderr,
                          os.path.exists("none.data")), (3, True, False))
@@ -327,7 +338,7 @@ def check_machines():
             continue
         build("program-" + machine, PROGRAM, "-static", compiler=compiler)
         record(machine + ".data", "--exact", machine + ".csv", f"./program-{machine}", "close", "close")
-        expect_work(machine + ".csv", "program-" + machine)
+        expect_work(machine + ".csv", "program-" + machine, 15000, 15000)
 
 
 def main():
