@@ -21,6 +21,9 @@
 
 #define STEP_MS 100
 
+/* The recording, exact counts, totals. */
+#define OUTPUTS 3
+
 /* How long a program that was asked to end may take, and one that was started to come. */
 #define GRACE_MS 3000
 
@@ -33,6 +36,7 @@ struct emulation {
     char *emulator;
     char *plugin;
     char *option;
+    struct br2_output outputs[OUTPUTS];
     pid_t pid;
     bool ended;
     uint64_t started; /* ms */
@@ -320,26 +324,38 @@ static int write_output(struct emulation *e, size_t which, struct br2_output *ou
     }
 }
 
+static const char *output_path(const struct emulation *e, size_t which)
+{
+    const char *const paths[OUTPUTS] = {e->request.output, e->request.exact, e->request.totals};
+    return paths[which];
+}
+
+/* Before the program runs, which may take hours. */
+static int open_outputs(struct emulation *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
+        if (output_path(e, i) != NULL) {
+            rc = br2_output_open(&e->outputs[i], output_path(e, i), e->err);
+        }
+    }
+    return rc;
+}
+
 /* All are written before the first appears. */
 static int write_outputs(struct emulation *e)
 {
-    const char *paths[3] = {e->request.output, e->request.exact, e->request.totals};
-    struct br2_output outputs[3];
-    size_t opened = 0;
     int rc = 0;
-    for (; rc == 0 && opened < 3; opened++) {
-        outputs[opened] = (struct br2_output){.fd = -1};
-        if (paths[opened] != NULL) {
-            rc = br2_output_open(&outputs[opened], paths[opened], e->err);
-            rc = rc != 0 ? rc : write_output(e, opened, &outputs[opened]);
-            rc = rc != 0 ? rc : br2_output_flush(&outputs[opened], e->err);
+    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
+        if (output_path(e, i) != NULL) {
+            rc = write_output(e, i, &e->outputs[i]);
+            rc = rc != 0 ? rc : br2_output_flush(&e->outputs[i], e->err);
         }
     }
-    for (size_t i = 0; i < opened; i++) {
-        if (rc == 0 && paths[i] != NULL) {
-            rc = br2_output_commit(&outputs[i], e->err);
+    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
+        if (output_path(e, i) != NULL) {
+            rc = br2_output_commit(&e->outputs[i], e->err);
         }
-        br2_output_abandon(&outputs[i]);
     }
     return rc;
 }
@@ -413,6 +429,7 @@ static int record(struct emulation *e)
     rc = rc != 0 ? rc
                  : br2_collector_open(&e->collector, e->request.output, e->request.exact != NULL,
                                       e->err);
+    rc = rc != 0 ? rc : open_outputs(e);
     rc = rc != 0 ? rc : make_option(e);
     rc = rc != 0 ? rc : start(e);
     rc = rc != 0 ? rc : run(e);
@@ -444,7 +461,13 @@ int br2_record_emulated(const struct br2_record_request *request, struct br2_rec
     e->result = ret;
     e->err = err;
     e->collector = (struct br2_collector){.socket = -1, .events = -1, .streams = {.fd = -1}};
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        e->outputs[i].fd = -1;
+    }
     int rc = record(e);
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        br2_output_abandon(&e->outputs[i]);
+    }
     *ret_emulation = e->collector.totals;
     br2_collector_done(&e->collector);
     br2_free(e->program);

@@ -310,6 +310,9 @@ def check_refusals():
                  env={**os.environ, "PATH": os.path.abspath("bin") + ":" + os.environ["PATH"]})
     expect("an emulator without plugins", (result.returncode, "takes no plugins" in result.stderr,
                                            os.path.exists("none.data")), (1, True, False))
+    result = run(BR2PGO, "record", "--exact", "none/x.csv", "-o", "none.data", "./program", "loop",
+                 timeout=60)
+    expect("no folder", (result.returncode, os.path.exists("none.data")), (1, False))
     result = run(BR2PGO, "record", "--emulate", "--period", "100000000", "-o", "none.data", "./program")
     expect("no sample", (result.returncode, "no sample" in result.stderr,
                          os.path.exists("none.data")), (3, True, False))
