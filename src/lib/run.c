@@ -197,17 +197,42 @@ static enum br2_suffix_policy suffix_policy(const struct br2pgo_conversion *conv
     }
 }
 
-/* Whether the image was built with -funique-internal-linkage-names. */
-static bool has_unique_names(const struct br2_image *image)
+static bool is_unique_name(const char *name)
+{
+    return strstr(name, ".__uniq.") != NULL;
+}
+
+static bool has_unique_symbols(const struct br2_image *image)
 {
     const struct br2_code_range *ranges;
     size_t count = br2_image_ranges(image, &ranges);
     for (size_t i = 0; i < count; i++) {
-        if (strstr(ranges[i].name, ".__uniq.") != NULL) {
+        if (is_unique_name(ranges[i].name)) {
             return true;
         }
     }
     return false;
+}
+
+/* Whether the image was built with -funique-internal-linkage-names. Where all such functions are
+ * inlined, only the debug information of what ran says so. */
+static int find_unique_names(const struct br2pgo_conversion *conversion, bool *ret,
+                             struct br2pgo_error *err)
+{
+    const struct br2_flow_graph *graph = conversion->graph;
+    *ret = has_unique_symbols(conversion->image);
+    for (size_t i = 0; !*ret && i < graph->function_count; i++) {
+        const struct br2_debug_function *function;
+        int rc = br2_debug_function_at(conversion->debug, graph->functions[i].range->start,
+                                       &function, err);
+        if (rc != 0) {
+            return rc;
+        }
+        for (size_t k = 0; function != NULL && !*ret && k < function->scope_count; k++) {
+            *ret = is_unique_name(function->scopes[k].name);
+        }
+    }
+    return 0;
 }
 
 static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
@@ -255,7 +280,11 @@ static bool needs_rules(const struct br2pgo_conversion *conversion, bool gcc)
 
 static int build_llvm_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    bool unique_names = has_unique_names(conversion->image);
+    bool unique_names;
+    int rc = find_unique_names(conversion, &unique_names, err);
+    if (rc != 0) {
+        return rc;
+    }
     struct br2_build_options options = {
         .suffixes = suffix_policy(conversion, unique_names),
         .keep_unique = unique_names,
