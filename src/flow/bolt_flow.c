@@ -223,11 +223,16 @@ static int add_empty_blocks(struct translation *t, const struct br2_bolt_fragmen
                             uint64_t to, struct br2_block_edge *edge, struct br2pgo_error *err)
 {
     uint64_t output = to - fragment->start;
+    const struct br2_bolt_place *first = &t->table->places[fragment->first];
+    const struct br2_bolt_place *end = br2_bolt_block(t->table, fragment, output);
+    const struct br2_bolt_place *place = end;
     int rc = 0;
     uint32_t last = (uint32_t)edge->to;
-    for (size_t i = 0; rc == 0 && i < fragment->count; i++) {
-        const struct br2_bolt_place *place = &t->table->places[fragment->first + i];
-        if (place->output == output && !place->branch && place->input != last) {
+    while (place != NULL && place != first && place[-1].output == output) {
+        place--;
+    }
+    for (; rc == 0 && place != end; place++) {
+        if (!place->branch && place->input != last) {
             edge->to = place->input;
             rc = add_edge(t, edge, err);
             edge->from = place->input;

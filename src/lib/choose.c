@@ -393,8 +393,7 @@ static int refuse_image(const struct br2pgo_conversion *conversion,
 }
 
 /* Records that were counted: not those of a wrong path, empty or older than an empty one, nor those
- * left out. Of a
- * recording of straight runs alone, those. */
+ * left out. Of a recording of straight runs alone, those. */
 static uint64_t all_records(const struct br2pgo_conversion *conversion)
 {
     uint64_t records = 0;

@@ -96,6 +96,11 @@ static int check_values(const struct br2pgo_options *options, struct br2pgo_erro
                  BOLT_FIRST);
         return BR2PGO_INVALID;
     }
+    if (options->threads < 0 || options->threads > BR2PGO_THREADS_MAX) {
+        br2_fail(err, BR2PGO_INVALID, "%d threads", options->threads);
+        br2_hint(err, "1 to %d, or 0 for one for each processor", BR2PGO_THREADS_MAX);
+        return BR2PGO_INVALID;
+    }
     return 0;
 }
 
@@ -114,11 +119,6 @@ int br2pgo_open(const struct br2pgo_options *options, struct br2pgo_conversion *
     int rc = check_values(&taken, err);
     if (rc != 0) {
         return rc;
-    }
-    if (taken.threads < 0 || taken.threads > BR2PGO_THREADS_MAX) {
-        br2_fail(err, BR2PGO_INVALID, "%d threads", taken.threads);
-        br2_hint(err, "1 to %d, or 0 for one for each processor", BR2PGO_THREADS_MAX);
-        return BR2PGO_INVALID;
     }
     struct br2pgo_conversion *conversion = br2_calloc(1, sizeof *conversion);
     if (conversion == NULL) {

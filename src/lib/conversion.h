@@ -100,9 +100,6 @@ int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, 
 /* read.c: opens a recording and follows its address spaces ... */
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err);
-/* ... adds up, per image, the branch records that start in it, where there are none, straight runs;
- * again after some were left out ... */
-int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_error *err);
 /* ... counts its traces, folded ... */
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err);
@@ -110,6 +107,9 @@ int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recordi
 int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err);
 void br2_recording_done(struct br2_recording *recording);
+/* Adds up, per image, the branch records that start in it, or, where there are none, the straight
+ * runs; again when counts have changed. */
+int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_error *err);
 
 /* chosen.c: takes in a task event; readies the selection for a recording, after all of them;
  * whether a sample is used, counted where not ... */

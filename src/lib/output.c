@@ -57,16 +57,33 @@ static bool place_of(const char *path, char place[PATH_MAX])
     return size >= 0 && (size_t)size < PATH_MAX - used;
 }
 
-/* Whether `place` is one of the files of a recording in a directory. */
+/* "/data", "/data.0", "/data.1", ... */
+static bool is_part_name(const char *name)
+{
+    if (strncmp(name, "/data", 5) != 0) {
+        return false;
+    }
+    return name[5] == '\0' ||
+           (name[5] == '.' && name[6] != '\0' && name[6 + strspn(name + 6, "0123456789")] == '\0');
+}
+
+/* Whether `place` is one of the files of a recording in several, named by their folder or by the
+ * file `data` in it. */
 static bool is_part_of(const char *recording, const char *place)
 {
     char folder[PATH_MAX];
     struct stat st;
-    if (stat(recording, &st) != 0 || !S_ISDIR(st.st_mode) || realpath(recording, folder) == NULL) {
+    if (stat(recording, &st) != 0 || realpath(recording, folder) == NULL) {
         return false;
     }
     size_t length = strlen(folder);
-    return strncmp(place, folder, length) == 0 && strncmp(place + length, "/data", 5) == 0;
+    if (!S_ISDIR(st.st_mode)) {
+        if (strcmp(br2_base_name(folder), "data") != 0) {
+            return false;
+        }
+        length -= strlen("/data");
+    }
+    return strncmp(place, folder, length) == 0 && is_part_name(place + length);
 }
 
 static bool is_at(const char *path, const char *place)
