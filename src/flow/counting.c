@@ -6,10 +6,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define TRACES_MAX      (1u << 20)
-#define UPDATES_MAX     (UINT64_C(1) << 30) /* an update adds at most 1 and 2 to halves of 32 bits */
-#define FAR             16384               /* so many traces do not fit in a second-level cache */
-#define MISPREDICTED(n) ((uint64_t)(n) << 32)
+#define TRACES_MAX  (1u << 20)
+#define UPDATES_MAX (UINT64_C(1) << 30) /* an update adds at most 1 and 2 to halves of 32 bits */
+#define ONE         (UINT64_C(1) << 32) /* in the counts of a trace */
+#define FAR         16384               /* so many traces do not fit in a second-level cache */
 
 /* Multiply-add hashing (Dietzfelbinger et al.): with odd multipliers that nobody outside knows, no
  * file can be made whose traces all meet in one slot. The product's highest bits are the good ones.
@@ -54,7 +54,8 @@ static bool grow_slots(struct br2_live_traces *table)
     br2_free(table->slots);
     table->slots = slots;
     table->bits = bits;
-    const struct br2_hash_key *key = br2_hash_key();
+    table->key = *br2_hash_key();
+    const struct br2_hash_key *key = &table->key;
     for (size_t i = 1; i < table->used; i++) {
         const struct br2_live_trace *trace = &table->traces[i];
         uint64_t where = mix_where(key, trace->where);
@@ -79,8 +80,7 @@ static bool grow_traces(struct br2_live_traces *table)
     return true;
 }
 
-/* Makes sure that `more` new traces find room with at most a quarter of the slots used. */
-static bool reserve(struct br2_live_traces *table, size_t more)
+static bool make_room(struct br2_live_traces *table, size_t more)
 {
     while (table->used + more + 1 > table->capacity) {
         if (!grow_traces(table)) {
@@ -92,7 +92,15 @@ static bool reserve(struct br2_live_traces *table, size_t more)
             return false;
         }
     }
+    size_t quarter = (size_t)1 << (table->bits - 2);
+    table->room = quarter < table->capacity - 1 ? quarter : table->capacity - 1;
     return true;
+}
+
+/* Makes sure that `more` new traces find room with at most a quarter of the slots used. */
+static inline bool reserve(struct br2_live_traces *table, size_t more)
+{
+    return table->used + more <= table->room || make_room(table, more);
 }
 
 bool br2_live_traces_full(const struct br2_live_traces *table)
@@ -119,8 +127,8 @@ struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t
         .run = (trace->where & BR2_REPEATED) != 0 ? BR2_RUN_REPEATED
                                                   : br2_run_between(trace->to, trace->next),
         .space = (uint32_t)trace->where,
-        .count = (uint32_t)trace->counts,
-        .mispredicted = trace->counts >> 32,
+        .count = trace->counts >> 32,
+        .mispredicted = (uint32_t)trace->counts,
         .first_seen = trace->first_seen,
     };
 }
@@ -141,14 +149,17 @@ void br2_live_traces_done(struct br2_live_traces *table)
     *table = (struct br2_live_traces){0};
 }
 
+#define RECORD sizeof(struct br2_branch_record)
+
 /* Where records go. */
 struct visit {
     struct br2_live_traces *table;
     struct br2_count_stats *stats;
-    const struct br2_hash_key *key;
     uint64_t where_hash;
     br2_time time;
+    bool late; /* a later sample came before it */
     uint64_t where;
+    const uint8_t *end; /* of the records */
 };
 
 static inline uint64_t load(const uint8_t *bytes)
@@ -158,16 +169,10 @@ static inline uint64_t load(const uint8_t *bytes)
     return word;
 }
 
-/* Word for word: a copy of the whole record would go through memory. */
 static inline struct br2_branch_record record_at(const uint8_t *records, size_t index)
 {
-    const uint8_t *at = records + index * sizeof(struct br2_branch_record);
+    const uint8_t *at = records + index * RECORD;
     return (struct br2_branch_record){load(at), load(at + 8), load(at + 16)};
-}
-
-static inline bool is_wrong_path(uint64_t flags)
-{
-    return br2_record_spec(flags) == BR2_SPEC_WRONG_PATH;
 }
 
 static inline bool is_empty(const struct br2_branch_record *record)
@@ -175,77 +180,109 @@ static inline bool is_empty(const struct br2_branch_record *record)
     return (record->from | record->to) == 0;
 }
 
-/* The trace that is not where its hash says: further on, or new. There is room for it. */
+/* The trace that is not where its hash says: further on, or new. There is room for it. Of two that
+ * belong in one slot the more frequent gets it. */
 static struct br2_live_trace *find_or_add(const struct visit *visit,
                                           const struct br2_live_trace *wanted)
 {
     struct br2_live_traces *table = visit->table;
-    uint64_t where = mix_where(visit->key, wanted->where);
-    uint64_t hash = mix(visit->key, wanted->from, wanted->to, wanted->next, where);
+    uint64_t where = mix_where(&table->key, wanted->where);
+    uint64_t hash = mix(&table->key, wanted->from, wanted->to, wanted->next, where);
+    uint32_t *first = &table->slots[hash >> (64 - table->bits)];
     uint32_t *slot = find(table, wanted, hash);
     if (*slot == 0) {
         *slot = (uint32_t)table->used;
         table->traces[table->used++] = *wanted;
     }
-    return &table->traces[*slot];
+    uint32_t number = *slot;
+    if (table->traces[number].counts > table->traces[*first].counts) {
+        *slot = *first;
+        *first = number;
+    }
+    return &table->traces[number];
 }
 
 /* Sends for what counting these records will touch. Worth it when that is far away. */
-static void prefetch(const struct visit *visit, const uint8_t *records, size_t count, uint64_t next)
+static void prefetch(const struct visit *visit, const uint8_t *records, size_t count)
 {
     const struct br2_live_traces *table = visit->table;
-    const struct br2_hash_key key = *visit->key;
     unsigned shift = 64 - table->bits;
+    uint64_t next = 0;
     for (size_t i = 0; i < count; i++) {
         struct br2_branch_record record = record_at(records, i);
-        uint64_t hash = mix(&key, record.from, record.to, next, visit->where_hash);
+        uint64_t hash = mix(&table->key, record.from, record.to, next, visit->where_hash);
         __builtin_prefetch(&table->traces[table->slots[hash >> shift]], 1);
         next = record.from;
     }
 }
 
-/* Counts records, newest first, up to one that is not to be counted; returns how many. `next` is
- * the source of the one newer than the first. There is room for them. The hot loop: everything it
- * needs from memory is in locals. */
-static size_t count_kept(const struct visit *visit, const uint8_t *records, size_t count,
-                         uint64_t next)
+static inline bool says_prediction(uint64_t flags)
 {
-    struct br2_live_traces *table = visit->table;
-    struct br2_live_trace *traces = table->traces;
-    const uint32_t *slots = table->slots;
-    const struct br2_hash_key key = *visit->key;
+    return (flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+}
+
+/* The hot loop: counts records, newest first, whose traces are where their hashes say; returns
+ * where it stopped. `next` is the source of the record newer than the first. It calls nothing, so
+ * that all it needs stays in registers. */
+static inline __attribute__((always_inline)) const uint8_t *
+count_found(const struct visit *visit, const uint8_t *at, uint64_t next, bool late)
+{
+    struct br2_live_trace *traces = visit->table->traces;
+    const uint32_t *slots = visit->table->slots;
+    const struct br2_hash_key key = visit->table->key;
     const uint64_t where = visit->where;
     const uint64_t where_hash = visit->where_hash;
-    const br2_time time = visit->time;
-    unsigned shift = 64 - table->bits;
+    const unsigned shift = 64 - visit->table->bits;
+    const uint8_t *end = visit->end;
     uint64_t predictions = 0;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        struct br2_branch_record record = record_at(records, i);
-        if (is_empty(&record) || is_wrong_path(record.flags)) {
-            break;
-        }
+    for (; at != end; at += RECORD) {
+        struct br2_branch_record record = record_at(at, 0);
         uint64_t hash = mix(&key, record.from, record.to, next, where_hash);
         struct br2_live_trace *trace = &traces[slots[hash >> shift]];
-        bool found = ((trace->from ^ record.from) | (trace->to ^ record.to) | (trace->next ^ next) |
-                      (trace->where ^ where)) == 0;
+        bool found = trace->from == record.from && trace->to == record.to && trace->next == next &&
+                     trace->where == where && !br2_record_is_wrong_path(record.flags);
         if (__builtin_expect(!found, 0)) {
-            trace = find_or_add(visit, &(struct br2_live_trace){.from = record.from,
-                                                                .to = record.to,
-                                                                .next = next,
-                                                                .first_seen = time,
-                                                                .where = where});
+            break;
         }
-        trace->counts += 1 + MISPREDICTED(record.flags & BR2_RECORD_MISPREDICTED);
-        if (time < trace->first_seen) {
-            trace->first_seen = time;
+        trace->counts += ONE + (record.flags & BR2_RECORD_MISPREDICTED);
+        if (late && visit->time < trace->first_seen) {
+            trace->first_seen = visit->time;
         }
-        predictions += (record.flags & (BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED)) != 0;
+        predictions += says_prediction(record.flags);
         next = record.from;
     }
     visit->stats->predictions += predictions;
-    table->updates += i;
-    return i;
+    return at;
+}
+
+/* Samples in order of time, as most are, need no look at when a trace was first seen. */
+static __attribute__((noinline)) const uint8_t *count_found_late(const struct visit *visit,
+                                                                 const uint8_t *at, uint64_t next)
+{
+    return count_found(visit, at, next, true);
+}
+
+static __attribute__((noinline)) const uint8_t *
+count_found_in_order(const struct visit *visit, const uint8_t *at, uint64_t next)
+{
+    return count_found(visit, at, next, false);
+}
+
+/* Counts a record, wherever its trace is. */
+static void count_record(const struct visit *visit, const struct br2_branch_record *record,
+                         uint64_t next)
+{
+    struct br2_live_trace wanted = {
+        .from = record->from,
+        .to = record->to,
+        .next = next,
+        .first_seen = visit->time,
+        .where = visit->where,
+    };
+    struct br2_live_trace *trace = find_or_add(visit, &wanted);
+    trace->counts += ONE + (record->flags & BR2_RECORD_MISPREDICTED);
+    trace->first_seen = visit->time < trace->first_seen ? visit->time : trace->first_seen;
+    visit->stats->predictions += says_prediction(record->flags);
 }
 
 /* Counts the two newest records, which are the same. */
@@ -253,7 +290,6 @@ static void count_repeated(const struct visit *visit, const uint8_t *records)
 {
     struct br2_branch_record newest = record_at(records, 0);
     struct br2_branch_record second = record_at(records, 1);
-    const uint64_t says = BR2_RECORD_MISPREDICTED | BR2_RECORD_PREDICTED;
     struct br2_live_trace wanted = {
         .from = newest.from,
         .to = newest.to,
@@ -261,52 +297,57 @@ static void count_repeated(const struct visit *visit, const uint8_t *records)
         .where = visit->where | BR2_REPEATED,
     };
     struct br2_live_trace *trace = find_or_add(visit, &wanted);
-    trace->counts += 1 + MISPREDICTED((newest.flags & BR2_RECORD_MISPREDICTED) +
-                                      (second.flags & BR2_RECORD_MISPREDICTED));
+    trace->counts +=
+        ONE + (newest.flags & BR2_RECORD_MISPREDICTED) + (second.flags & BR2_RECORD_MISPREDICTED);
     trace->first_seen = visit->time < trace->first_seen ? visit->time : trace->first_seen;
     visit->stats->repeated++;
-    visit->stats->predictions += (newest.flags & says) != 0;
-    visit->stats->predictions += (second.flags & says) != 0;
-    visit->table->updates++;
+    visit->stats->predictions += says_prediction(newest.flags);
+    visit->stats->predictions += says_prediction(second.flags);
 }
 
 /* Whether the two newest records are the same whole branch. */
 static bool newest_repeats(const struct br2_sample *sample)
 {
-    if (sample->count < 2 || memcmp(sample->records, sample->records + 24, 16) != 0) {
+    if (sample->count < 2 || memcmp(sample->records, sample->records + RECORD, 16) != 0) {
         return false;
     }
     struct br2_branch_record newest = record_at(sample->records, 0);
     struct br2_branch_record second = record_at(sample->records, 1);
-    return newest.from != 0 && newest.to != 0 && !is_wrong_path(newest.flags) &&
-           !is_wrong_path(second.flags);
+    return newest.from != 0 && newest.to != 0 && !br2_record_is_wrong_path(newest.flags) &&
+           !br2_record_is_wrong_path(second.flags);
 }
 
 /* Counts a history but for its records on a wrong path, and all from an empty one on. */
 static void count_history(const struct visit *visit, const struct br2_sample *sample)
 {
-    size_t at = 0;
+    const uint8_t *at = sample->records;
     uint64_t next = 0;
     if (newest_repeats(sample)) {
-        count_repeated(visit, sample->records);
-        at = 2;
-        next = record_at(sample->records, 1).from;
+        count_repeated(visit, at);
+        at += 2 * RECORD;
+        next = load(at - RECORD);
     }
-    while (at < sample->count) {
-        const uint8_t *records = sample->records + at * 24;
-        size_t counted = count_kept(visit, records, sample->count - at, next);
-        next = counted != 0 ? record_at(records, counted - 1).from : next;
-        at += counted;
-        if (at == sample->count) {
+    while (at != visit->end) {
+        const uint8_t *start = at;
+        at =
+            visit->late ? count_found_late(visit, at, next) : count_found_in_order(visit, at, next);
+        next = at != start ? load(at - RECORD) : next;
+        if (at == visit->end) {
             return;
         }
-        struct br2_branch_record record = record_at(sample->records, at++);
+        struct br2_branch_record record = record_at(at, 0);
+        at += RECORD;
         if (is_empty(&record)) {
             visit->stats->empty++;
-            visit->stats->stale += sample->count - at;
+            visit->stats->stale += (size_t)(visit->end - at) / RECORD;
             return;
         }
-        visit->stats->wrong_path++;
+        if (br2_record_is_wrong_path(record.flags)) {
+            visit->stats->wrong_path++;
+        } else {
+            count_record(visit, &record, next);
+            next = record.from;
+        }
     }
 }
 
@@ -316,7 +357,7 @@ static void count_timings(const struct visit *visit, const struct br2_sample *sa
     struct br2_branch_record newer = {0};
     for (size_t i = 0; i < sample->count; i++) {
         struct br2_branch_record record = record_at(sample->records, i);
-        if (is_wrong_path(record.flags)) {
+        if (br2_record_is_wrong_path(record.flags)) {
             continue;
         }
         if (is_empty(&record)) {
@@ -333,8 +374,7 @@ static void count_timings(const struct visit *visit, const struct br2_sample *sa
                 .where = visit->where,
             };
             visit->stats->cycles_known++;
-            find_or_add(visit, &wanted)->counts++;
-            visit->table->updates++;
+            find_or_add(visit, &wanted)->counts += ONE;
         }
         newer = record;
     }
@@ -344,18 +384,21 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
                       uint32_t space)
 {
     struct br2_count_stats *stats = &counting->stats;
-    const struct br2_hash_key *key = br2_hash_key();
-    struct visit visit = {
-        .table = counting->traces,
-        .stats = stats,
-        .key = key,
-        .where_hash = mix_where(key, space),
-        .time = sample->time,
-        .where = space,
-    };
     if (!reserve(counting->traces, sample->count) ||
         (counting->timings != NULL && !reserve(counting->timings, sample->count))) {
         return false;
+    }
+    struct visit visit = {
+        .table = counting->traces,
+        .stats = stats,
+        .where_hash = mix_where(&counting->traces->key, space),
+        .time = sample->time,
+        .late = sample->time < counting->traces->latest,
+        .where = space,
+        .end = sample->records + sample->count * RECORD,
+    };
+    if (!visit.late) {
+        counting->traces->latest = sample->time;
     }
     if (stats->samples++ == 0 || sample->time < stats->first_time) {
         stats->first_time = sample->time;
@@ -363,11 +406,13 @@ bool br2_count_sample(struct br2_counting *counting, const struct br2_sample *sa
     stats->records += sample->count;
     stats->depth = sample->count > stats->depth ? sample->count : stats->depth;
     if (counting->traces->used > FAR) {
-        prefetch(&visit, sample->records, sample->count, 0);
+        prefetch(&visit, sample->records, sample->count);
     }
+    counting->traces->updates += sample->count;
     count_history(&visit, sample);
     if (counting->timings != NULL) {
         visit.table = counting->timings;
+        visit.table->updates += sample->count;
         count_timings(&visit, sample);
     }
     return true;

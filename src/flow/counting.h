@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "flow/trace_table.h"
 #include "input/input.h"
 
@@ -18,7 +19,7 @@ struct br2_live_trace {
     uint64_t from;
     uint64_t to;
     uint64_t next;   /* source of the next newer record; 0: none, or it is missing */
-    uint64_t counts; /* low half: how often; high half: of those, or more, mispredicted */
+    uint64_t counts; /* high half: how often; low half: of those, or more, mispredicted */
     br2_time first_seen;
     uint64_t where; /* the view; with BR2_REPEATED where the two newest records are meant */
 };
@@ -31,6 +32,9 @@ struct br2_live_traces {
     size_t capacity;
     uint32_t *slots; /* hash -> number of a trace; 0 = free */
     unsigned bits;   /* of the hash that count: 1 << bits slots */
+    struct br2_hash_key key;
+    size_t room;     /* so many may be used */
+    br2_time latest; /* of all samples counted */
     uint64_t updates;
 };
 

@@ -28,9 +28,9 @@ static inline unsigned br2_record_cycles(uint64_t flags)
     return (unsigned)(flags >> 4) & 0xffff;
 }
 #define BR2_SPEC_WRONG_PATH 1 /* PERF_BR_SPEC_WRONG_PATH */
-static inline unsigned br2_record_spec(uint64_t flags)
+static inline bool br2_record_is_wrong_path(uint64_t flags)
 {
-    return (unsigned)(flags >> 24) & 3;
+    return (flags & UINT64_C(3) << 24) == (uint64_t)BR2_SPEC_WRONG_PATH << 24;
 }
 
 /* Where a task event or sample stands in time: the recording's clock in nanoseconds, or, for a

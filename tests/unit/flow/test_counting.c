@@ -216,6 +216,35 @@ static void test_first_seen(void **state)
     br2_live_traces_done(&table);
 }
 
+static size_t first_slot(const struct br2_live_traces *table, uint64_t from)
+{
+    const uint64_t *words = table->key.words;
+    return (size_t)((from * words[0] + words[1] + 5 * words[3]) >> (64 - table->bits));
+}
+
+/* Of two traces that belong in one slot the more frequent is in it; both are found. */
+static void test_one_slot(void **state)
+{
+    (void)state;
+    struct br2_live_traces table = {0};
+    struct br2_counting counting = {.traces = &table};
+    const struct br2_branch_record rare = {1, 1, 0};
+    assert_true(count_history(&counting, &rare, 1));
+    struct br2_branch_record frequent = {2, 1, 0};
+    while (first_slot(&table, frequent.from) != first_slot(&table, rare.from)) {
+        frequent.from++;
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_true(count_history(&counting, &frequent, 1));
+        assert_int_equal(table.slots[first_slot(&table, rare.from)], i < 2 ? 1 : 2);
+    }
+    assert_true(count_history(&counting, &rare, 1));
+    const struct br2_trace wanted[] = {{1, 1, BR2_RUN_NONE, 5, 2, 0, 0},
+                                       {frequent.from, 1, BR2_RUN_NONE, 5, 3, 0, 0}};
+    check_traces(&table, wanted, 2);
+    br2_live_traces_done(&table);
+}
+
 static void test_stats_add_up(void **state)
 {
     (void)state;
@@ -349,10 +378,11 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histories),        cmocka_unit_test(test_stats_add_up),
-        cmocka_unit_test(test_first_seen),       cmocka_unit_test(test_timings),
-        cmocka_unit_test(test_growth),           cmocka_unit_test(test_full),
-        cmocka_unit_test(test_parts_of_the_key), cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_histories),      cmocka_unit_test(test_one_slot),
+        cmocka_unit_test(test_stats_add_up),   cmocka_unit_test(test_first_seen),
+        cmocka_unit_test(test_timings),        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_full),           cmocka_unit_test(test_parts_of_the_key),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
