@@ -26,6 +26,7 @@ struct counter {
     struct br2_live_traces live;
     struct br2_counting counting;
     struct br2_folded folded;
+    struct br2_turn turn; /* of the last sample's process */
     int rc;
     struct br2pgo_error err;
 };
@@ -48,7 +49,7 @@ struct br2_counters {
 static int count_sample(struct counter *counter, const struct br2_sample *sample)
 {
     const struct br2_spaces *spaces = counter->all->spaces;
-    uint32_t view = br2_spaces_view(spaces, sample->pid, sample->time);
+    uint32_t view = br2_spaces_view_again(spaces, &counter->turn, sample->pid, sample->time);
     if (!br2_count_sample(&counter->counting, sample, view)) {
         return br2_fail_memory(&counter->err);
     }

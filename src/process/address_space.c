@@ -445,11 +445,12 @@ int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err)
     return rc;
 }
 
-uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time time)
+struct br2_turn br2_spaces_turn(const struct br2_spaces *spaces, int32_t pid, br2_time time)
 {
+    struct br2_turn turn = {.pid = pid, .view = BR2_VIEW_UNKNOWN, .until = UINT64_MAX};
     const struct process *process = find_process(spaces, pid);
     if (process == NULL || process->count == 0) {
-        return BR2_VIEW_UNKNOWN;
+        return turn;
     }
     size_t low = 0;
     size_t high = process->count;
@@ -461,7 +462,11 @@ uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time 
             high = middle;
         }
     }
-    return process->turns[low != 0 ? low - 1 : 0].view;
+    size_t number = low != 0 ? low - 1 : 0;
+    turn.view = process->turns[number].view;
+    turn.from = number != 0 ? process->turns[number].time : 0;
+    turn.until = number + 1 < process->count ? process->turns[number + 1].time : UINT64_MAX;
+    return turn;
 }
 
 const struct br2_mapping *br2_spaces_resolve(const struct br2_spaces *spaces, uint32_t view,

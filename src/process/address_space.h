@@ -41,8 +41,30 @@ int br2_spaces_finish(struct br2_spaces *spaces, struct br2pgo_error *err);
 
 struct br2_dsos *br2_spaces_dsos(struct br2_spaces *spaces);
 
-/* The view of a process at a time. Before its first event a process has its first view. */
-uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time time);
+/* A view that is a process's from `from` until before `until`. */
+struct br2_turn {
+    int32_t pid;
+    uint32_t view;
+    br2_time from;
+    br2_time until;
+};
+
+/* The view of a process at a time, and how long it is. Before its first event a process has its
+ * first view. */
+struct br2_turn br2_spaces_turn(const struct br2_spaces *spaces, int32_t pid, br2_time time);
+static inline uint32_t br2_spaces_view(const struct br2_spaces *spaces, int32_t pid, br2_time time)
+{
+    return br2_spaces_turn(spaces, pid, time).view;
+}
+/* The same for who asks again and again: `last`, zero-initialised, keeps the last answer. */
+static inline uint32_t br2_spaces_view_again(const struct br2_spaces *spaces, struct br2_turn *last,
+                                             int32_t pid, br2_time time)
+{
+    if (pid != last->pid || time < last->from || time >= last->until) {
+        *last = br2_spaces_turn(spaces, pid, time);
+    }
+    return last->view;
+}
 
 /* Recorders say of the running kernel's code where it is in memory, not in a file: perf gives the
  * address of the symbol _text for the offset in the file. Such a mapping's file offset is this,

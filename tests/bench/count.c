@@ -22,6 +22,7 @@
 
 struct round {
     struct br2_spaces *spaces;
+    struct br2_turn turn;
     struct br2_counting counting;
     struct br2_live_traces live;
     struct br2_folded folded;
@@ -39,7 +40,7 @@ static double seconds(void)
 static int count_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
 {
     struct round *round = user;
-    uint32_t view = br2_spaces_view(round->spaces, sample->pid, sample->time);
+    uint32_t view = br2_spaces_view_again(round->spaces, &round->turn, sample->pid, sample->time);
     if (!br2_count_sample(&round->counting, sample, view)) {
         return br2_fail_memory(err);
     }

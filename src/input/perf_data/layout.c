@@ -81,6 +81,19 @@ static void lay_trailer(struct br2_perf_layout *layout, uint64_t type)
     }
 }
 
+/* Where the branch stack alone varies in size, everything has its place. */
+static void lay_stack(struct br2_perf_layout *layout)
+{
+    bool varies = layout->read_group || layout->callchain || layout->raw || layout->tail_varies ||
+                  layout->tail_unknown;
+    layout->stack = BR2_PERF_ABSENT;
+    if (!varies) {
+        layout->stack = (uint16_t)(layout->prefix + layout->read_base);
+        layout->records = (uint16_t)(layout->stack + (layout->hw_index ? 16 : 8));
+        layout->around = (uint16_t)(layout->records + layout->tail_size);
+    }
+}
+
 void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_attr *attr)
 {
     uint64_t type = attr->sample_type;
@@ -100,6 +113,7 @@ void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_
         words++;
     }
     layout->tail_size = (uint16_t)(8 * words);
+    lay_stack(layout);
     if (attr->flags & BR2_ATTR_SAMPLE_ID_ALL) {
         lay_trailer(layout, type);
     }
@@ -246,12 +260,12 @@ static bool try_stack(struct body b, const struct br2_perf_attr *attr, bool hw_i
     return true;
 }
 
-bool br2_perf_find_records(const struct br2_perf *perf, const struct br2_perf_attr *attr,
-                           const uint8_t *body, size_t size, const uint8_t **ret_records,
-                           size_t *ret_count)
+bool br2_perf_search_records(const struct br2_perf *perf, const struct br2_perf_attr *attr,
+                             const struct br2_perf_record *record, const uint8_t **ret_records,
+                             size_t *ret_count)
 {
     const struct br2_perf_layout *layout = &attr->layout;
-    struct body b = {perf, body, size, 0};
+    struct body b = {perf, record->body, record->size, 0};
     if (!skip_to_stack(&b, layout)) {
         return false;
     }

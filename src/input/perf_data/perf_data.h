@@ -114,6 +114,11 @@ struct br2_perf_layout {
     bool tail_varies;   /* a field after the branch stack has its size inside */
     bool tail_unknown;  /* a sample_type bit this reader has never heard of */
     uint16_t tail_size; /* of the fields after the branch stack, when they do not vary */
+    /* Where the branch stack is the only field whose size varies: where it begins, its number of
+     * records first, where these begin, and the size of all else. BR2_PERF_ABSENT: it is not. */
+    uint16_t stack;
+    uint16_t records;
+    uint16_t around;
     /* The sample_id at the end of other records; distances are from the record's end. */
     uint16_t trailer_size;
     uint16_t trailer_time; /* 0: none */
@@ -272,10 +277,10 @@ void br2_perf_ids_done(struct br2_perf_ids *ids);
 
 /* layout.c */
 void br2_perf_layout_make(struct br2_perf_layout *layout, const struct br2_perf_attr *attr);
-/* Finds the branch records in a sample's body. False: the body contradicts its size. */
-bool br2_perf_find_records(const struct br2_perf *perf, const struct br2_perf_attr *attr,
-                           const uint8_t *body, size_t size, const uint8_t **ret_records,
-                           size_t *ret_count);
+/* The same for samples of all kinds as br2_perf_find_records. */
+bool br2_perf_search_records(const struct br2_perf *perf, const struct br2_perf_attr *attr,
+                             const struct br2_perf_record *record, const uint8_t **ret_records,
+                             size_t *ret_count);
 
 /* features.c: one feature section, or the body of a feature record. */
 int br2_perf_read_feature(struct br2_perf *perf, uint64_t feature, const uint8_t *bytes,
@@ -318,6 +323,25 @@ int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                         struct br2pgo_error *err);
 int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                           void *user, struct br2pgo_error *err);
+
+/* Finds the branch records in a sample's body. False: the body contradicts its size. */
+static inline bool br2_perf_find_records(const struct br2_perf *perf,
+                                         const struct br2_perf_attr *attr,
+                                         const struct br2_perf_record *record,
+                                         const uint8_t **ret_records, size_t *ret_count)
+{
+    const struct br2_perf_layout *layout = &attr->layout;
+    if (layout->stack != BR2_PERF_ABSENT && record->size >= layout->around) {
+        uint64_t count = br2_perf_u64(perf, record->body + layout->stack);
+        size_t left = (size_t)record->size - layout->around;
+        if (count <= left && count * (layout->counters ? 32 : 24) == left) {
+            *ret_records = record->body + layout->records;
+            *ret_count = (size_t)count;
+            return true;
+        }
+    }
+    return br2_perf_search_records(perf, attr, record, ret_records, ret_count);
+}
 
 /* Number of the attr a sample belongs to; false: none is known. */
 static inline bool br2_perf_sample_attr(const struct br2_perf *perf,

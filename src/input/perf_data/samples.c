@@ -82,8 +82,7 @@ static int read_sample(const struct pass *pass, const struct br2_perf_record *re
     if ((attr->sample_type & BR2_SAMPLE_BRANCH_STACK) == 0) {
         return 0;
     }
-    if (!br2_perf_find_records(perf, attr, record->body, record->size, &sample.records,
-                               &sample.count)) {
+    if (!br2_perf_find_records(perf, attr, record, &sample.records, &sample.count)) {
         perf->input->info.events[sample.event].malformed_samples++;
         return 0;
     }

@@ -127,6 +127,22 @@ static void test_exec(void **state)
     br2_spaces_free(spaces);
 }
 
+static void check_views_again(const struct br2_spaces *spaces, uint32_t first)
+{
+    struct br2_turn last = {0};
+    static const br2_time times[] = {0, 9, 10, 9, 11, UINT64_MAX, 0};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        uint32_t view = br2_spaces_view_again(spaces, &last, 7, times[i]);
+        assert_int_equal(view == first, times[i] < 10);
+        view = br2_spaces_view_again(spaces, &last, 8, times[i]);
+        assert_int_equal(view, BR2_VIEW_UNKNOWN);
+        view = br2_spaces_view_again(spaces, &last, 8, times[i]);
+        assert_int_equal(view, BR2_VIEW_UNKNOWN);
+        view = br2_spaces_view_again(spaces, &last, 7, times[i]);
+        assert_int_equal(view == first, times[i] < 10);
+    }
+}
+
 /* A library loaded later fills a hole: no new view. Mapping over something makes one. */
 static void test_views(void **state)
 {
@@ -144,6 +160,8 @@ static void test_views(void **state)
     assert_int_equal(br2_spaces_view(spaces, 7, 5), first);
     assert_int_equal(br2_spaces_view(spaces, 7, 9), first);
     assert_int_not_equal(br2_spaces_view(spaces, 7, 10), first);
+    /* The same for who remembers the last answer, in any order. */
+    check_views_again(spaces, first);
     check_at(spaces, 7, 9, 0x2000, "/a+11000");
     check_at(spaces, 7, 10, 0x1fff, "/a+10fff");
     check_at(spaces, 7, 10, 0x2000, "/over+10000");
