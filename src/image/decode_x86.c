@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * x86-64: LLVM tells the length of an instruction, its bytes tell what it does. The numbers are
- * those of the opcode maps in Intel's manual, volume 2, appendix A.
+ * x86-64: length_x86.c, or LLVM, tells the length of an instruction, its bytes tell what it does.
+ * The numbers are those of the opcode maps in Intel's manual, volume 2, appendix A.
  */
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
@@ -82,18 +82,17 @@ static bool is_legacy_prefix(uint8_t byte)
     }
 }
 
-/* Length of the instruction, 0 when it is none. LLVM takes some prefixes for instructions of their
- * own; a processor does not. */
-static size_t length_of(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
-                        uint64_t address, uint8_t *ret_prefixes)
+/* LLVM takes some prefixes for instructions of their own; a processor does not. */
+size_t br2_x86_length_by_llvm(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
+                              uint8_t *ret_prefixes)
 {
     char text[128];
     uint8_t copy[MAX_LENGTH];
     size_t available = size < MAX_LENGTH ? size : MAX_LENGTH;
     memcpy(copy, bytes, available);
     for (size_t at = 0; at < available;) {
-        size_t length = LLVMDisasmInstruction(decoder->context, copy + at, available - at,
-                                              address + at, text, sizeof text);
+        size_t length = LLVMDisasmInstruction(decoder->context, copy + at, available - at, at, text,
+                                              sizeof text);
         if (length == 0 || length > available - at) {
             return 0;
         }
@@ -268,8 +267,10 @@ void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_
                     struct br2_insn *ret)
 {
     uint8_t prefixes = 0;
-    struct parts p = {.bytes = bytes,
-                      .length = length_of(decoder, bytes, size, ret->address, &prefixes)};
+    struct parts p = {.bytes = bytes, .length = br2_x86_length(bytes, size)};
+    if (p.length == 0) {
+        p.length = br2_x86_length_by_llvm(decoder, bytes, size, &prefixes);
+    }
     if (p.length == 0) {
         return;
     }
