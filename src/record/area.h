@@ -15,6 +15,9 @@
 
 #define BR2_AREA_MAGIC UINT64_C(0x3161657261325242)
 
+/* Parts that are given back to the system, each by itself, begin on a page of any machine. */
+#define BR2_AREA_ALIGNED __attribute__((aligned(65536)))
+
 /* What has room in an area. A block's number is below BR2_AREA_BLOCKS; number 0 is no block. */
 #define BR2_AREA_BLOCKS  (1u << 21)
 #define BR2_AREA_THREADS 1024u
@@ -69,7 +72,7 @@ struct br2_edge_slots {
     uint32_t count;
     uint32_t capacity; /* power of two */
     struct br2_indirect_edge slots[BR2_AREA_EDGES];
-};
+} BR2_AREA_ALIGNED;
 
 /* As in the kernel's struct perf_branch_entry. */
 struct br2_branch_record {
@@ -84,7 +87,7 @@ struct br2_stream_buffer {
     uint32_t size;
     uint32_t unused;
     uint8_t bytes[BR2_AREA_STREAM];
-};
+} BR2_AREA_ALIGNED;
 
 #define BR2_RING         64u /* power of two, at least BR2_RECORD_DEPTH_MAX */
 #define BR2_RETURN_STACK 16u /* power of two; as deep as most processors' */
@@ -167,7 +170,7 @@ struct br2_area {
     struct br2_thread threads[BR2_AREA_THREADS];
     struct br2_stream_buffer streams[BR2_AREA_THREADS];
     struct br2_edge_slots edges[BR2_AREA_THREADS + 1];
-    struct br2_block_counts counts[BR2_AREA_THREADS + 1][BR2_AREA_BLOCKS];
+    struct br2_block_counts counts[BR2_AREA_THREADS + 1][BR2_AREA_BLOCKS] BR2_AREA_ALIGNED;
 };
 
 /* Records in a stream; each is a multiple of 8 bytes. */

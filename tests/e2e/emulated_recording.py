@@ -230,6 +230,9 @@ def check_work():
     expect_work("work.csv", "program", 15000, 15000)
     record("work.data", "--exact", "work.csv", "./program", "threads", "process")
     expect_work("work.csv", "program", 15000, 20000, 40000, 15000, 9000, 15000)
+    # Threads that come when others have ended begin from nothing.
+    record("work.data", "--exact", "work.csv", "./program", "threads", "threads", "threads")
+    expect_work("work.csv", "program", *[15000, 20000, 40000] * 3)
 
 
 def check_callgrind():

@@ -284,6 +284,14 @@ static void hand_down(struct br2_area *area, const struct br2_thread *thread)
     }
 }
 
+/* Gives the memory back, which makes it zero; where it is not shared, that is not possible. */
+static void clear(void *memory, size_t size, size_t used)
+{
+    if (madvise(memory, size, MADV_REMOVE) != 0) {
+        memset(memory, 0, used);
+    }
+}
+
 void br2_thread_end(struct br2_thread *thread)
 {
     struct br2_area *area = br2_plugin.area;
@@ -298,10 +306,9 @@ void br2_thread_end(struct br2_thread *thread)
     if (br2_plugin.exact) {
         hand_down(area, thread);
     }
-    /* Gives the memory back, and makes it zero. */
-    madvise(thread->counts, sizeof *area->counts, MADV_REMOVE);
-    madvise(thread->edges, sizeof *area->edges, MADV_REMOVE);
-    madvise(thread->stream, sizeof *area->streams, MADV_REMOVE);
+    clear(thread->counts, sizeof *area->counts, area->header.block_count * sizeof *thread->counts);
+    clear(thread->edges, sizeof *area->edges, sizeof *area->edges);
+    clear(thread->stream, sizeof *area->streams, sizeof *area->streams);
     memset(thread, 0, sizeof *thread);
     br2_threads_unlock();
 }

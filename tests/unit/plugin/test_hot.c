@@ -83,7 +83,7 @@ static const struct br2_block blocks[BLOCKS] = {
 static int set_up(void **state)
 {
     struct br2_area *area = mmap(NULL, sizeof *area, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_true(area != MAP_FAILED);
     area->header.block_count = BLOCKS;
     memcpy(area->blocks, blocks, sizeof blocks);
@@ -260,6 +260,11 @@ static void test_end(void **state)
     assert_int_equal(area->header.ended_insns, 24);
     assert_int_equal(area->header.ended_taken, 4);
     assert_int_equal(thread->serial, 0);
+    assert_ptr_equal(br2_thread_new(br2_plugin.threads[0]), thread);
+    assert_int_equal(thread->counts[LOOP].taken, 0);
+    assert_int_equal(thread->counts[AFTER].state, 0);
+    assert_int_equal(thread->edges->count, 0);
+    assert_int_equal(thread->stream->sent, 0);
 }
 
 int main(void)
