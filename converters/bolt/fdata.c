@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "converters/bolt/bolt.h"
 
@@ -33,11 +34,6 @@ static const char *name_of(const struct br2_fdata *fdata, uint32_t number)
     return br2_strings_get(&fdata->names, number, &length);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 /* A record beside the names that its numbers stand for: qsort has no argument for them. */
 struct sorted {
     struct br2_fdata_record record;
@@ -48,16 +44,16 @@ struct sorted {
 static int compare_places(const struct br2_fdata_place *a, const char *a_name,
                           const struct br2_fdata_place *b, const char *b_name)
 {
-    int order = compare_u64(a->symbol, b->symbol);
+    int order = br2_compare_u64(a->symbol, b->symbol);
     order = order != 0 ? order : strcmp(a_name, b_name);
-    return order != 0 ? order : compare_u64(a->offset, b->offset);
+    return order != 0 ? order : br2_compare_u64(a->offset, b->offset);
 }
 
 static int compare(const void *left, const void *right)
 {
     const struct sorted *a = left;
     const struct sorted *b = right;
-    int order = compare_u64(a->record.class, b->record.class);
+    int order = br2_compare_u64(a->record.class, b->record.class);
     order = order != 0 ? order : compare_places(&a->record.from, a->from, &b->record.from, b->from);
     return order != 0 ? order : compare_places(&a->record.to, a->to, &b->record.to, b->to);
 }

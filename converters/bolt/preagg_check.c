@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "converters/bolt/preagg.h"
@@ -64,18 +65,13 @@ bool br2_preagg_probe(const uint8_t *bytes, size_t size)
     return take_line(&r, &line);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct line *a = left;
     const struct line *b = right;
-    int order = compare_u64((uint64_t)a->kind, (uint64_t)b->kind);
-    order = order != 0 ? order : compare_u64(a->from, b->from);
-    return order != 0 ? order : compare_u64(a->to, b->to);
+    int order = br2_compare_u64((uint64_t)a->kind, (uint64_t)b->kind);
+    order = order != 0 ? order : br2_compare_u64(a->from, b->from);
+    return order != 0 ? order : br2_compare_u64(a->to, b->to);
 }
 
 /* Sorts, and makes one of lines that differ in counts alone. */

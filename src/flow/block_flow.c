@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "flow/block_private.h"
 #include "flow/blocks.h"
@@ -45,18 +46,13 @@ struct builder {
     uint64_t *passed; /* owned; per block: runs that went on to the next one */
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_edges(const void *left, const void *right)
 {
     const struct br2_block_edge *a = left;
     const struct br2_block_edge *b = right;
-    int order = compare_u64(a->from, b->from);
-    order = order != 0 ? order : compare_u64(a->to, b->to);
-    return order != 0 ? order : compare_u64(a->fall_through, b->fall_through);
+    int order = br2_compare_u64(a->from, b->from);
+    order = order != 0 ? order : br2_compare_u64(a->to, b->to);
+    return order != 0 ? order : br2_compare_u64(a->fall_through, b->fall_through);
 }
 
 static bool is_direct(enum br2_edge_kind kind)

@@ -2,6 +2,7 @@
 /* The traces of a block flow. */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "flow/block_private.h"
 
@@ -15,20 +16,15 @@ int br2_block_traces_add(struct br2_block_flow *flow, const struct br2_block_tra
     return 0;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct br2_block_trace *a = left;
     const struct br2_block_trace *b = right;
-    int order = compare_u64(a->from, b->from);
-    order = order != 0 ? order : compare_u64(a->to, b->to);
-    order = order != 0 ? order : compare_u64(a->end, b->end);
-    order = order != 0 ? order : compare_u64(a->returns, b->returns);
-    return order != 0 ? order : compare_u64(a->resumed, b->resumed);
+    int order = br2_compare_u64(a->from, b->from);
+    order = order != 0 ? order : br2_compare_u64(a->to, b->to);
+    order = order != 0 ? order : br2_compare_u64(a->end, b->end);
+    order = order != 0 ? order : br2_compare_u64(a->returns, b->returns);
+    return order != 0 ? order : br2_compare_u64(a->resumed, b->resumed);
 }
 
 void br2_block_traces_merge(struct br2_block_flow *flow)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 
 const char *const br2_edge_kind_names[BR2_EDGE_KINDS] = {
@@ -46,11 +47,6 @@ static int compare_names(const struct br2_strings *a_names, uint32_t a,
     return a_length < b_length ? -1 : a_length > b_length;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 /* The last three only make the order of equal outcomes the same on every run. */
 static int compare_edges(const void *a, const void *b, void *user)
 {
@@ -58,21 +54,21 @@ static int compare_edges(const void *a, const void *b, void *user)
     const struct br2_edge *x = a, *y = b;
     int order = compare_names(names, x->image, names, y->image);
     if (!order) {
-        order = compare_numbers(x->from, y->from);
+        order = br2_compare_u64(x->from, y->from);
     }
     if (!order) {
-        order = compare_numbers(x->kind, y->kind);
+        order = br2_compare_u64(x->kind, y->kind);
     }
     if (!order) {
-        order = compare_numbers(x->to, y->to);
+        order = br2_compare_u64(x->to, y->to);
     }
     if (!order) {
         order = compare_names(names, x->function, names, y->function);
     }
     if (!order) {
-        order = compare_numbers(x->count, y->count);
+        order = br2_compare_u64(x->count, y->count);
     }
-    return order ? order : compare_numbers(x->mispredicted, y->mispredicted);
+    return order ? order : br2_compare_u64(x->mispredicted, y->mispredicted);
 }
 
 void br2_edge_table_sort(struct br2_edge_table *table)

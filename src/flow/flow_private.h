@@ -108,4 +108,10 @@ void br2_flow_merge_traces(struct br2_flow_builder *builder);
  * from elsewhere: as many as the branches to their start say. BR2PGO_NO_MEMORY. */
 int br2_settle_origins(struct br2_flow_graph *graph, struct br2pgo_error *err);
 
+/* Sorts the graph's edges and adds equal ones up. */
+void br2_flow_merge_edges(struct br2_flow_graph *graph);
+/* The same for runs and timings; puts functions in the order of addresses and counts instructions,
+ * when all is taken in and settled. */
+void br2_flow_finish(struct br2_flow_graph *graph);
+
 #endif

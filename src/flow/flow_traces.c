@@ -2,6 +2,7 @@
 /* Traces of the flow graph: which branch led to which run. Edges and runs do not say that. */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "flow/flow_private.h"
 
@@ -29,19 +30,14 @@ int br2_flow_add_trace(struct br2_flow_builder *builder, const struct br2_trace 
     return 0;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare(const void *left, const void *right)
 {
     const struct br2_flow_trace *a = left;
     const struct br2_flow_trace *b = right;
-    int order = compare_u64(a->from, b->from);
-    order = order != 0 ? order : compare_u64(a->to, b->to);
-    order = order != 0 ? order : compare_u64(a->kind, b->kind);
-    return order != 0 ? order : compare_u64(a->end, b->end);
+    int order = br2_compare_u64(a->from, b->from);
+    order = order != 0 ? order : br2_compare_u64(a->to, b->to);
+    order = order != 0 ? order : br2_compare_u64(a->kind, b->kind);
+    return order != 0 ? order : br2_compare_u64(a->end, b->end);
 }
 
 void br2_flow_merge_traces(struct br2_flow_builder *builder)
