@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "flow/flow_graph.h"
+
 #include "base/mem.h"
 #include "flow/flow_private.h"
 

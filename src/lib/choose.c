@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Which of the recorded images is the one, and which file on this machine is it? */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 #include "lib/all_images.h"
-#include "lib/conversion.h"
+#include "lib/match.h"
 
 /* Without being told, an image is taken when it has this share of the records that lie in files,
  * and no other has half as many. */
@@ -135,22 +133,11 @@ static bool is_clear(const struct candidates *candidates)
     return half && ahead && !first->dso->kernel && !is_library(first->dso->path);
 }
 
-/* The folder that recorded paths begin at, without the slash they begin with. */
-static const char *get_root(const struct br2pgo_conversion *conversion, size_t *ret_length)
-{
-    const char *root = conversion->options.sysroot != NULL ? conversion->options.sysroot : "";
-    *ret_length = strlen(root);
-    while (*ret_length != 0 && root[*ret_length - 1] == '/') {
-        --*ret_length;
-    }
-    return root;
-}
-
 int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *path,
                             struct br2pgo_error *err)
 {
     size_t length;
-    const char *root = get_root(conversion, &length);
+    const char *root = br2_image_root(conversion, &length);
     conversion->image_path = br2_format("%.*s%s", (int)length, root, path);
     conversion->image_chosen = true;
     return conversion->image_path != NULL ? 0 : br2_fail_memory(err);
@@ -194,154 +181,6 @@ static int choose_path(struct br2pgo_conversion *conversion, const struct candid
         return BR2PGO_AMBIGUOUS;
     }
     return br2_take_recorded_image(conversion, candidates->items[0].dso->path, err);
-}
-
-/* How surely a recorded image is the file that was opened. */
-enum match {
-    MATCH_NO,
-    MATCH_OTHER_BUILD, /* same path or name, another build-id */
-    MATCH_UNNAMED,     /* the recording does not say which file it is of */
-    MATCH_NAME,        /* same base name, and its mappings fit the file's segments */
-    MATCH_PATH,
-    MATCH_INODE,
-    MATCH_BUILD_ID,
-};
-
-struct fit {
-    const struct br2_image *image;
-    bool fits;
-};
-
-/* Whether code can be where a mapping says: its first byte in the file is in a code segment's
- * pages. */
-static void check_mapping(void *user, const struct br2_mapping *mapping)
-{
-    struct fit *fit = user;
-    const struct br2_segment *segments;
-    size_t count = br2_image_segments(fit->image, &segments);
-    uint64_t length = mapping->end - mapping->start;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t first = segments[i].mapped_offset;
-        if (mapping->file_offset <= first && first - mapping->file_offset < length) {
-            fit->fits = true;
-        }
-    }
-}
-
-static bool mappings_fit(const struct br2_recording *recording, uint32_t dso,
-                         const struct br2_image *image)
-{
-    struct fit fit = {.image = image};
-    br2_spaces_each_mapping(recording->spaces, dso, check_mapping, &fit);
-    return fit.fits;
-}
-
-/* The image's file, looked at once. */
-struct file_identity {
-    struct stat st;
-    char real[PATH_MAX]; /* "" where it cannot be resolved */
-    /* The clearly busiest executable, where the user says that a file of another name and build is
-     * still it; else NULL. */
-    const char *stands_for;
-};
-
-static bool same_path(const struct br2pgo_conversion *conversion, const struct br2_dso *dso,
-                      const struct file_identity *file)
-{
-    const char *path = conversion->image_path;
-    size_t length;
-    const char *root = get_root(conversion, &length);
-    if (strcmp(path, dso->path) == 0 ||
-        (strncmp(path, root, length) == 0 && strcmp(path + length, dso->path) == 0)) {
-        return true;
-    }
-    return strcmp(file->real, dso->path) == 0;
-}
-
-/* The same base name; a kernel module may be recorded as "[name]", with '_' for '-'. */
-static bool same_name(const char *image_path, const char *recorded)
-{
-    const char *image = br2_base_name(image_path);
-    if (recorded[0] != '[') {
-        return strcmp(image, br2_base_name(recorded)) == 0;
-    }
-    size_t length = strlen(recorded);
-    if (length < 3 || recorded[length - 1] != ']' || strlen(image) != length - 2 + 3 ||
-        strcmp(image + length - 2, ".ko") != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < length - 2; i++) {
-        char c = image[i] == '-' ? '_' : image[i];
-        if (c != recorded[i + 1]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static enum match match_dso(const struct br2pgo_conversion *conversion,
-                            const struct br2_recording *recording, uint32_t number,
-                            const struct file_identity *file)
-{
-    const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
-    const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
-    if (dso->path[0] == '\0') {
-        return MATCH_UNNAMED;
-    }
-    bool path = same_path(conversion, dso, file);
-    bool name = same_name(conversion->image_path, dso->path) ||
-                (file->stands_for != NULL && strcmp(file->stands_for, dso->path) == 0);
-    if (dso->build_id.size != 0 && build_id->size != 0) {
-        if (br2_build_id_equal(&dso->build_id, build_id)) {
-            return MATCH_BUILD_ID;
-        }
-        if (!conversion->options.ignore_build_id) {
-            return path || name ? MATCH_OTHER_BUILD : MATCH_NO;
-        }
-    }
-    const struct stat *st = &file->st;
-    if (dso->inode != 0 && dso->inode == st->st_ino && dso->device_major == major(st->st_dev) &&
-        dso->device_minor == minor(st->st_dev)) {
-        return MATCH_INODE;
-    }
-    if (path) {
-        return MATCH_PATH;
-    }
-    return name && mappings_fit(recording, number, conversion->image) ? MATCH_NAME : MATCH_NO;
-}
-
-/* How well a recording knows the file that was opened. */
-struct matching {
-    enum match best;
-    const struct br2_dso *dso; /* the busiest of those that match so well */
-    uint64_t records;          /* of all that match so well */
-};
-
-/* Marks the image numbers that match as well as the best one does. */
-static struct matching match_recording(const struct br2pgo_conversion *conversion,
-                                       struct br2_recording *recording,
-                                       const struct file_identity *file)
-{
-    const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
-    struct matching matching = {.best = MATCH_NO};
-    for (uint32_t i = 0; i < dsos->count; i++) {
-        enum match match = match_dso(conversion, recording, i, file);
-        recording->is_image[i] = false; /* of an image before this one it may be another */
-        matching.best = match > matching.best ? match : matching.best;
-    }
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < dsos->count && matching.best != MATCH_NO; i++) {
-        if (match_dso(conversion, recording, i, file) != matching.best) {
-            continue;
-        }
-        recording->is_image[i] = matching.best > MATCH_OTHER_BUILD;
-        matching.records += recording->sources[i];
-        if (matching.dso == NULL || recording->sources[i] > most) {
-            most = recording->sources[i];
-            matching.dso = &dsos->items[i];
-        }
-    }
-    return matching;
 }
 
 /* `recording`: the one that knows another build; NULL where there is only one. */
@@ -421,21 +260,22 @@ static void note_name(struct br2pgo_conversion *conversion, const struct br2_dso
 
 /* Looks for the image in every recording. A recording of another build of it ends the search; one
  * without it is said to add nothing. Sets `ret` to the best match, with the records of all. */
-static int match_recordings(struct br2pgo_conversion *conversion, const struct file_identity *file,
-                            struct matching *ret, struct br2pgo_error *err)
+static int match_recordings(struct br2pgo_conversion *conversion,
+                            const struct br2_file_identity *file, struct br2_matching *ret,
+                            struct br2pgo_error *err)
 {
     bool several = conversion->recording_count > 1;
     const struct br2_dso *named = NULL;
     uint64_t records = 0;
-    *ret = (struct matching){.best = MATCH_NO};
+    *ret = (struct br2_matching){.best = BR2_MATCH_NO};
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
-        struct matching matching = match_recording(conversion, recording, file);
-        if (matching.best == MATCH_OTHER_BUILD && matching.records != 0 && matching.dso != NULL &&
-            !(several && conversion->options.skip_bad)) {
+        struct br2_matching matching = br2_match_recording(conversion, recording, file);
+        if (matching.best == BR2_MATCH_OTHER_BUILD && matching.records != 0 &&
+            matching.dso != NULL && !(several && conversion->options.skip_bad)) {
             return refuse_build_id(conversion, several ? recording : NULL, matching.dso, err);
         }
-        if (matching.best <= MATCH_OTHER_BUILD) {
+        if (matching.best <= BR2_MATCH_OTHER_BUILD) {
             matching.records = 0;
         }
         records += matching.records;
@@ -446,7 +286,7 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
             br2_note(conversion, BR2PGO_NOTE_WARNING,
                      "'%s' has no branch record in '%s': it adds nothing", recording->path,
                      conversion->image_path);
-        } else if (matching.best == MATCH_NAME && matching.dso != NULL &&
+        } else if (matching.best == BR2_MATCH_NAME && matching.dso != NULL &&
                    (named == NULL || strcmp(named->path, matching.dso->path) != 0)) {
             named = matching.dso;
             note_name(conversion, named);
@@ -456,43 +296,31 @@ static int match_recordings(struct br2pgo_conversion *conversion, const struct f
     return 0;
 }
 
-static struct file_identity identify(const struct br2pgo_conversion *conversion)
-{
-    struct file_identity file = {0};
-    if (stat(conversion->image_path, &file.st) != 0) {
-        file.st.st_ino = 0;
-    }
-    if (realpath(conversion->image_path, file.real) == NULL) {
-        file.real[0] = '\0';
-    }
-    return file;
-}
-
 static int match_image(struct br2pgo_conversion *conversion, const struct candidates *candidates,
                        struct br2pgo_error *err)
 {
-    struct file_identity file = identify(conversion);
+    struct br2_file_identity file = br2_identify(conversion);
     bool clear = candidates->count != 0 && is_clear(candidates);
     if (clear && conversion->options.ignore_build_id) {
         file.stands_for = candidates->items[0].dso->path;
     }
-    struct matching matching;
+    struct br2_matching matching;
     int rc = match_recordings(conversion, &file, &matching, err);
     if (rc != 0) {
         return rc;
     }
-    if (matching.best == MATCH_OTHER_BUILD) {
+    if (matching.best == BR2_MATCH_OTHER_BUILD) {
         return refuse_build_id(conversion, NULL, matching.dso, err);
     }
-    if (matching.best == MATCH_NO && clear && has_other_build_id(conversion, candidates)) {
+    if (matching.best == BR2_MATCH_NO && clear && has_other_build_id(conversion, candidates)) {
         return refuse_build_id(conversion, NULL, candidates->items[0].dso, err);
     }
-    if (matching.best == MATCH_NO || matching.records == 0) {
+    if (matching.best == BR2_MATCH_NO || matching.records == 0) {
         return refuse_image(conversion, candidates, err);
     }
     /* Of all images, the table of results says it. */
     bool tell = conversion->image_chosen && !conversion->borrows_recordings;
-    if (matching.best == MATCH_UNNAMED) {
+    if (matching.best == BR2_MATCH_UNNAMED) {
         br2_note(conversion, BR2PGO_NOTE_DETAIL,
                  "image: '%s', as given: the recording does not name it", conversion->image_path);
         return 0;
