@@ -60,7 +60,7 @@ static int add_name(struct br2_script *script, bool tasks, struct br2_span name,
 /* A sample without a stack, which only the first pass counts. */
 static int count_without_stack(struct pass *pass, struct br2pgo_error *err)
 {
-    size_t event;
+    size_t event = 0;
     if (!pass->tasks) {
         return 0;
     }
