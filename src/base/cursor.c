@@ -41,11 +41,6 @@ static uint64_t read_integer(struct br2_cursor *c, size_t size)
     return value;
 }
 
-uint8_t br2_cursor_u8(struct br2_cursor *c)
-{
-    return (uint8_t)read_integer(c, 1);
-}
-
 uint16_t br2_cursor_u16(struct br2_cursor *c)
 {
     return (uint16_t)read_integer(c, 2);
@@ -61,7 +56,7 @@ uint64_t br2_cursor_u64(struct br2_cursor *c)
     return read_integer(c, 8);
 }
 
-uint64_t br2_cursor_uleb(struct br2_cursor *c)
+uint64_t br2_cursor_long_uleb(struct br2_cursor *c)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {

@@ -31,12 +31,23 @@ static inline size_t br2_cursor_offset(const struct br2_cursor *c)
 {
     return (size_t)(c->at - c->base);
 }
-uint8_t br2_cursor_u8(struct br2_cursor *c);
+static inline uint8_t br2_cursor_u8(struct br2_cursor *c)
+{
+    if (c->at == c->end) {
+        c->failed = true;
+        return 0;
+    }
+    return *c->at++;
+}
 uint16_t br2_cursor_u16(struct br2_cursor *c);
 uint32_t br2_cursor_u32(struct br2_cursor *c);
 uint64_t br2_cursor_u64(struct br2_cursor *c);
-/* Unsigned LEB128; more than 64 bits of value is a failure. */
-uint64_t br2_cursor_uleb(struct br2_cursor *c);
+/* Unsigned LEB128; more than 64 bits of value is a failure. Most are of one byte. */
+uint64_t br2_cursor_long_uleb(struct br2_cursor *c);
+static inline uint64_t br2_cursor_uleb(struct br2_cursor *c)
+{
+    return c->at != c->end && *c->at < 0x80 ? *c->at++ : br2_cursor_long_uleb(c);
+}
 /* `size` raw bytes, or NULL. */
 const uint8_t *br2_cursor_bytes(struct br2_cursor *c, size_t size);
 void br2_cursor_skip(struct br2_cursor *c, size_t size);
