@@ -16,11 +16,20 @@
 
 #define BR2_NO_SCOPE UINT32_MAX
 
+/* A file that debug information names. Its path is looked up when it is asked for: for that, libdw
+ * reads all of the unit's line table. */
+struct br2_debug_file {
+    void *unit; /* NULL: unknown */
+    uint64_t number;
+};
+/* "" where it is unknown. */
+const char *br2_debug_file_path(struct br2_debug_file file);
+
 /* The function itself (index 0) or one inlined instance of a function in it. */
 struct br2_scope {
-    const char *name;            /* linkage name, else name, else "" */
-    const char *plain_name;      /* DW_AT_name, "" where missing */
-    const char *decl_file;       /* path of DW_AT_decl_file, "" where unknown */
+    const char *name;       /* linkage name, else name, else "" */
+    const char *plain_name; /* DW_AT_name, "" where missing */
+    struct br2_debug_file decl_file;
     uint32_t decl_line;          /* 0: unknown */
     uint32_t parent;             /* BR2_NO_SCOPE for index 0 */
     uint32_t decl_column;        /* 0: unknown */

@@ -18,17 +18,19 @@ static const char *checked_inline(struct br2_debug *debug, Dwarf_Die *die, const
     return left != 0 && memchr(text, '\0', left) != NULL ? text : NULL;
 }
 
-const char *br2_debug_string(struct br2_debug *debug, Dwarf_Die *die, unsigned name)
+static const char *string_of(struct br2_debug *debug, Dwarf_Die *die, Dwarf_Attribute *attribute)
 {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr(die, name, &attribute) == NULL) {
-        return NULL;
-    }
-    const char *text = dwarf_formstring(&attribute);
-    if (text != NULL && dwarf_whatform(&attribute) == DW_FORM_string) {
+    const char *text = dwarf_formstring(attribute);
+    if (text != NULL && dwarf_whatform(attribute) == DW_FORM_string) {
         return checked_inline(debug, die, text);
     }
     return text != NULL && strnlen(text, STRING_MAX) < STRING_MAX ? text : NULL;
+}
+
+const char *br2_debug_string(struct br2_debug *debug, Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) != NULL ? string_of(debug, die, &attribute) : NULL;
 }
 
 bool br2_debug_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
@@ -89,58 +91,118 @@ const char *br2_debug_name(struct br2_debug *debug, Dwarf_Die *die)
     return name != NULL ? name : "";
 }
 
-/* A line or a column, 0 where it is unknown. */
-static uint32_t decl_number(const Dwarf_Die *die, unsigned name)
-{
-    Dwarf_Die at = *die;
-    for (int i = 0; i < CHAIN_MAX; i++) {
-        uint64_t number;
-        if (br2_debug_number(&at, name, &number)) {
-            return number <= UINT32_MAX ? (uint32_t)number : 0;
-        }
-        if (!follow(&at)) {
-            break;
-        }
-    }
-    return 0;
-}
-
-static const char *file_of_unit(Dwarf_Die *die, uint64_t number)
+const char *br2_debug_file_path(struct br2_debug_file file)
 {
     Dwarf_Die unit;
     Dwarf_Files *files;
     size_t count;
-    if (dwarf_diecu(die, &unit, NULL, NULL) == NULL ||
-        dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count) {
+    if (file.unit == NULL ||
+        dwarf_cu_die(file.unit, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0 || file.number >= count) {
         return "";
     }
-    const char *path = dwarf_filesrc(files, (size_t)number, NULL, NULL);
+    const char *path = dwarf_filesrc(files, (size_t)file.number, NULL, NULL);
     return path != NULL ? path : "";
 }
 
-/* The number is one of the table of the unit that holds the attribute. */
-static const char *decl_file(const Dwarf_Die *die)
+/* What a DIE and those it refers to say: of each the first. */
+struct description {
+    struct br2_debug *debug;
+    Dwarf_Die die; /* the one being read */
+    const char *name;
+    const char *linkage_name;
+    const char *mips_linkage_name;
+    struct br2_debug_file file;
+    uint64_t line;
+    uint64_t column;
+    bool has_line, has_column;
+    Dwarf_Attribute origin; /* what it refers to ... */
+    Dwarf_Attribute specification;
+    bool has_origin, has_specification; /* ... if it does */
+};
+
+static void take_string(struct description *d, Dwarf_Attribute *attribute, const char **text)
 {
-    Dwarf_Die at = *die;
-    for (int i = 0; i < CHAIN_MAX; i++) {
-        uint64_t number;
-        if (br2_debug_number(&at, DW_AT_decl_file, &number)) {
-            return file_of_unit(&at, number);
-        }
-        if (!follow(&at)) {
-            break;
-        }
+    if (*text == NULL) {
+        *text = string_of(d->debug, &d->die, attribute);
     }
-    return "";
+}
+
+static void take_number(Dwarf_Attribute *attribute, bool *has, uint64_t *number)
+{
+    Dwarf_Word value;
+    if (!*has && dwarf_formudata(attribute, &value) == 0) {
+        *has = true;
+        *number = value;
+    }
+}
+
+static int take_attribute(Dwarf_Attribute *attribute, void *user)
+{
+    struct description *d = user;
+    bool has_file = d->file.unit != NULL;
+    switch (dwarf_whatattr(attribute)) {
+    case DW_AT_name:
+        take_string(d, attribute, &d->name);
+        break;
+    case DW_AT_linkage_name:
+        take_string(d, attribute, &d->linkage_name);
+        break;
+    case DW_AT_MIPS_linkage_name:
+        take_string(d, attribute, &d->mips_linkage_name);
+        break;
+    case DW_AT_decl_line:
+        take_number(attribute, &d->has_line, &d->line);
+        break;
+    case DW_AT_decl_column:
+        take_number(attribute, &d->has_column, &d->column);
+        break;
+    case DW_AT_decl_file: /* one of the table of the unit that holds the attribute */
+        take_number(attribute, &has_file, &d->file.number);
+        d->file.unit = has_file && d->file.unit == NULL ? d->die.cu : d->file.unit;
+        break;
+    case DW_AT_abstract_origin:
+        d->origin = *attribute;
+        d->has_origin = true;
+        break;
+    case DW_AT_specification:
+        d->specification = *attribute;
+        d->has_specification = true;
+        break;
+    default:
+        break;
+    }
+    return DWARF_CB_OK;
+}
+
+/* Takes in what the DIE says, and moves to what it refers to; false: to nothing. */
+static bool describe_one(struct description *d)
+{
+    Dwarf_Die next;
+    d->has_origin = d->has_specification = false;
+    if (dwarf_getattrs(&d->die, take_attribute, d, 0) < 0 ||
+        (!d->has_origin && !d->has_specification) ||
+        dwarf_formref_die(d->has_origin ? &d->origin : &d->specification, &next) == NULL) {
+        return false;
+    }
+    d->die = next;
+    return true;
+}
+
+static uint32_t number_of(bool has, uint64_t number)
+{
+    return has && number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
 void br2_debug_describe(struct br2_debug *debug, Dwarf_Die *die, struct br2_scope *scope)
 {
-    const char *plain = string_in_chain(debug, die, DW_AT_name);
-    scope->plain_name = plain != NULL ? plain : "";
-    const char *linkage = linkage_name(debug, die);
+    struct description d = {.debug = debug, .die = *die};
+    for (int i = 0; i < CHAIN_MAX && describe_one(&d); i++) {
+    }
+    const char *linkage = d.linkage_name != NULL ? d.linkage_name : d.mips_linkage_name;
+    scope->plain_name = d.name != NULL ? d.name : "";
     scope->name = linkage != NULL ? linkage : scope->plain_name;
-    scope->decl_line = decl_number(die, DW_AT_decl_line);
-    scope->decl_column = decl_number(die, DW_AT_decl_column);
-    scope->decl_file = decl_file(die);
+    scope->decl_line = number_of(d.has_line, d.line);
+    scope->decl_column = number_of(d.has_column, d.column);
+    scope->decl_file = d.file;
 }

@@ -11,8 +11,8 @@ static bool is_gcc(const struct builder *builder)
     return builder->options->rules != BR2_RULES_LLVM;
 }
 
-int br2_build_name(struct builder *builder, const char *name, size_t length, const char *file,
-                   uint32_t *ret, struct br2pgo_error *err)
+int br2_build_name(struct builder *builder, const char *name, size_t length,
+                   struct br2_debug_file file, uint32_t *ret, struct br2pgo_error *err)
 {
     length = br2_canonical_length(name, length, builder->options->suffixes,
                                   builder->options->keep_unique);
@@ -21,7 +21,7 @@ int br2_build_name(struct builder *builder, const char *name, size_t length, con
         return 0;
     }
     if (builder->options->rules == BR2_RULES_GCC_16) {
-        return br2_build_file_name(builder, name, length, file, ret, err);
+        return br2_build_file_name(builder, name, length, br2_debug_file_path(file), ret, err);
     }
     *ret = br2_profile_name(builder->profile, name, length);
     return *ret != BR2_NO_STRING ? 0 : br2_fail_memory(err);
@@ -71,7 +71,8 @@ static bool is_own_part(const struct builder *builder, const struct br2_scope *s
     return is_gcc(builder) && scope->call_line == parent->decl_line &&
            scope->call_column == parent->decl_column && scope->decl_line == parent->decl_line &&
            strcmp(scope->name, parent->name) == 0 &&
-           strcmp(scope->decl_file, parent->decl_file) == 0;
+           strcmp(br2_debug_file_path(scope->decl_file), br2_debug_file_path(parent->decl_file)) ==
+               0;
 }
 
 /* The profile node of each scope. A scope without what a place needs has none, nor have its own. */

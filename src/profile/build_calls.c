@@ -64,13 +64,13 @@ static int add_first_seen(struct builder *builder, const struct br2_flow_functio
 struct callee {
     const char *name; /* NULL: no entry of anything in the image */
     size_t length;
-    const char *file; /* that declares it, "" where unknown */
+    struct br2_debug_file file; /* that declares it */
 };
 
 static int find_callee(struct builder *builder, const struct br2_flow_edge *edge,
                        struct callee *ret, struct br2pgo_error *err)
 {
-    *ret = (struct callee){.file = ""};
+    *ret = (struct callee){0};
     if (edge->to_function == BR2_NO_FUNCTION) {
         return 0;
     }

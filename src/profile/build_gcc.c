@@ -60,7 +60,8 @@ int br2_build_note_files(struct builder *builder, const struct br2_debug_functio
         const char *name = debug->scopes[i].name;
         size_t length = br2_canonical_length(name, strlen(name), builder->options->suffixes, 0);
         if (length != 0) {
-            rc = note_file(builder, name, length, debug->scopes[i].decl_file, err);
+            rc = note_file(builder, name, length, br2_debug_file_path(debug->scopes[i].decl_file),
+                           err);
         }
     }
     return rc;

@@ -53,8 +53,8 @@ struct builder {
 
 /* A name as the compiler looks for it. `file` is where the function is declared, "" where that is
  * unknown. `*ret` is BR2_NO_STRING for a name that cannot be in a profile. */
-int br2_build_name(struct builder *builder, const char *name, size_t length, const char *file,
-                   uint32_t *ret, struct br2pgo_error *err);
+int br2_build_name(struct builder *builder, const char *name, size_t length,
+                   struct br2_debug_file file, uint32_t *ret, struct br2pgo_error *err);
 
 /* The place of a line and a raw discriminator of the line table. */
 struct br2_place br2_build_place(const struct builder *builder,
