@@ -12,6 +12,7 @@
 
 struct abbreviation {
     uint64_t code;
+    uint64_t tag;
     size_t attributes; /* offset of their list in the section */
     bool has_children;
 };
@@ -27,6 +28,9 @@ struct check {
     uint8_t address_size;
     uint8_t offset_size;
     bool no_memory;
+    size_t root;           /* offset of the unit's DIE in the unit ... */
+    Dwarf_Off unit_offset; /* ... and of the unit in its section */
+    struct br2_die_list *functions;
 };
 
 /* The section of `elf` that has `at` among its bytes. libelf makes none of its own of those of this
@@ -136,9 +140,9 @@ static bool read_abbreviations(struct check *check, uint64_t offset)
         if (c->failed || code == 0) {
             break;
         }
-        br2_cursor_uleb(c); /* tag */
+        uint64_t tag = br2_cursor_uleb(c);
         bool has_children = br2_cursor_u8(c) != 0;
-        struct abbreviation item = {code, br2_cursor_offset(c), has_children};
+        struct abbreviation item = {code, tag, br2_cursor_offset(c), has_children};
         uint64_t name;
         uint64_t form;
         while (next_attribute(c, &name, &form)) {
@@ -319,11 +323,61 @@ static bool pass_attributes(struct check *check, const struct abbreviation *abbr
     return true;
 }
 
-/* The sibling references of the DIEs whose children are being passed; 0 where there is none. */
+/* What can have a function in it. */
+static bool may_hold_functions(uint64_t tag)
+{
+    switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_common_block:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The DIEs whose children are being passed. */
 struct nesting {
-    uint64_t siblings[BR2_DIE_DEPTH_MAX];
+    uint64_t siblings[BR2_DIE_DEPTH_MAX]; /* their sibling references; 0 where there is none */
+    bool holds[BR2_DIE_DEPTH_MAX];        /* whether functions in them are functions of the unit */
     size_t depth;
 };
+
+/* Whether a function among the DIEs being passed is one of the unit. */
+static bool is_held(const struct nesting *nesting)
+{
+    return nesting->depth > 0 && nesting->holds[nesting->depth - 1];
+}
+
+/* Notes a DIE that is a function; `at` is its offset in the unit. */
+static bool note_function(struct check *check, size_t at)
+{
+    struct br2_die_list *list = check->functions;
+    if (!br2_grow(&list->offsets, &list->capacity, list->count, sizeof *list->offsets)) {
+        check->no_memory = true;
+        return false;
+    }
+    list->offsets[list->count++] = check->unit_offset + at;
+    return true;
+}
+
+/* Begins with the children of a DIE; `root`: of the unit's. */
+static bool nest(struct nesting *nesting, uint64_t tag, uint64_t sibling, bool root)
+{
+    if (nesting->depth == BR2_DIE_DEPTH_MAX) {
+        return false;
+    }
+    nesting->holds[nesting->depth] = root || (is_held(nesting) && may_hold_functions(tag));
+    nesting->siblings[nesting->depth++] = sibling;
+    return true;
+}
 
 /* Passes one DIE, or the end of a list of them. A sibling reference must lead to the end of the DIE
  * and its children. */
@@ -331,6 +385,7 @@ static bool pass_entry(struct check *check, struct nesting *nesting)
 {
     struct br2_cursor *c = &check->c;
     uint64_t sibling = 0;
+    size_t start = br2_cursor_offset(c);
     uint64_t code = br2_cursor_uleb(c);
     if (c->failed) {
         return false;
@@ -342,12 +397,12 @@ static bool pass_entry(struct check *check, struct nesting *nesting)
         if (abbreviation == NULL || !pass_attributes(check, abbreviation, &sibling)) {
             return false;
         }
+        if (abbreviation->tag == DW_TAG_subprogram && is_held(nesting) &&
+            !note_function(check, start)) {
+            return false;
+        }
         if (abbreviation->has_children) {
-            if (nesting->depth == BR2_DIE_DEPTH_MAX) {
-                return false;
-            }
-            nesting->siblings[nesting->depth++] = sibling;
-            return true;
+            return nest(nesting, abbreviation->tag, sibling, start == check->root);
         }
     }
     return sibling == 0 || sibling == br2_cursor_offset(c);
@@ -393,10 +448,10 @@ static bool read_header(struct check *check, const uint8_t *bytes, size_t size,
 }
 
 bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit,
-                             bool *ret_no_memory)
+                             struct br2_die_list *functions, bool *ret_no_memory)
 {
     *ret_no_memory = false;
-    struct check check = {.debug = debug};
+    struct check check = {.debug = debug, .functions = functions};
     Dwarf_Die die = unit->body;
     size_t size;
     const uint8_t *bytes = br2_debug_bytes_around(debug, &die, die.addr, &size);
@@ -406,6 +461,8 @@ bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *uni
         return false;
     }
     size_t start = die_at - (size_t)inside;
+    check.root = (size_t)inside;
+    check.unit_offset = dwarf_dieoffset(&die) - inside;
     uint64_t offset;
     struct br2_section_bytes abbreviations = abbreviations_of(debug, &die);
     check.abbreviations = br2_cursor_make(abbreviations.bytes, abbreviations.size, false);

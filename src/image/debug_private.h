@@ -153,13 +153,21 @@ bool br2_debug_spend(struct br2_debug *debug);
 bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interval_list *list,
                       uint32_t item, uint64_t *ret_first);
 
+/* Offsets of DIEs in their section. */
+struct br2_die_list {
+    Dwarf_Off *offsets; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
 /*
  * Whether the DIEs of a unit can be walked: known abbreviations and forms, everything inside the
  * unit, every sibling reference right, no nesting beyond BR2_DIE_DEPTH_MAX. False also when memory
- * runs out, which `*ret_no_memory` says.
+ * runs out, which `*ret_no_memory` says. Adds the DIEs of all functions in it to `functions`, also
+ * where the unit is not sound.
  */
 bool br2_debug_unit_is_sound(struct br2_debug *debug, const struct br2_unit *unit,
-                             bool *ret_no_memory);
+                             struct br2_die_list *functions, bool *ret_no_memory);
 
 /* The bytes of the section (of the file that `die` is in) that `at` points into; NULL: into none.
  */

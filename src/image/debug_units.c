@@ -196,59 +196,22 @@ static int add_function(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Di
     return 0;
 }
 
-/* What can have a function in it. */
-static bool may_hold_functions(int tag)
+/* The functions whose DIEs are listed; 1 when the unit is broken. */
+static int add_functions(struct br2_debug *debug, struct br2_unit *unit,
+                         const struct br2_die_list *list, struct br2pgo_error *err)
 {
-    switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_class_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type:
-    case DW_TAG_interface_type:
-    case DW_TAG_subprogram:
-    case DW_TAG_lexical_block:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_common_block:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Walks all DIEs that can hold functions; 1 when the unit is broken. */
-static int walk(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
-{
-    Dwarf_Die stack[BR2_DIE_DEPTH_MAX];
-    size_t depth = 0;
-    int more = dwarf_child(&unit->body, &stack[0]);
-    if (more != 0) {
-        return more < 0;
-    }
-    for (;;) {
-        Dwarf_Die *die = &stack[depth];
-        if (!br2_debug_spend(debug)) {
+    Dwarf *dwarf = dwarf_cu_getdwarf(unit->body.cu);
+    for (size_t i = 0; i < list->count; i++) {
+        Dwarf_Die die;
+        if (!br2_debug_spend(debug) || dwarf_offdie(dwarf, list->offsets[i], &die) == NULL) {
             return 1;
         }
-        int tag = dwarf_tag(die);
-        if (tag == DW_TAG_subprogram) {
-            int status = add_function(debug, unit, die, err);
-            if (status != 0) {
-                return status;
-            }
-        }
-        if (may_hold_functions(tag) && depth + 1 < BR2_DIE_DEPTH_MAX &&
-            dwarf_child(die, &stack[depth + 1]) == 0) {
-            depth++;
-            continue;
-        }
-        while ((more = dwarf_siblingof(&stack[depth], &stack[depth])) == 1 && depth > 0) {
-            depth--;
-        }
-        if (more != 0) {
-            return more < 0;
+        int status = add_function(debug, unit, &die, err);
+        if (status != 0) {
+            return status;
         }
     }
+    return 0;
 }
 
 /* The functions of a split unit are in another file, which may be missing. */
@@ -270,14 +233,17 @@ static bool find_body(struct br2_unit *unit)
 static int fill_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
 {
     bool no_memory = false;
-    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit, &no_memory)) {
+    struct br2_die_list functions = {0};
+    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit, &functions, &no_memory)) {
+        br2_free(functions.offsets);
         if (no_memory) {
             return br2_fail_memory(err);
         }
         br2_debug_unit_is_broken(debug, unit);
         return 0;
     }
-    int status = walk(debug, unit, err);
+    int status = add_functions(debug, unit, &functions, err);
+    br2_free(functions.offsets);
     if (status < 0) {
         return status;
     }
