@@ -25,9 +25,9 @@ int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct b
 /* Takes a sample in. A br2_sample_sink: `user` is the struct br2_counters. */
 int br2_counters_take(void *user, const struct br2_sample *sample, struct br2pgo_error *err);
 /* After the last sample: waits for all, adds up. */
-int br2_counters_finish(struct br2_counters *counters, struct br2_folded *folded,
+int br2_counters_finish(struct br2_counters *all, struct br2_folded *folded,
                         struct br2_count_stats *stats, struct br2pgo_error *err);
 /* Also before the last sample: what is not counted yet is left. */
-void br2_counters_free(struct br2_counters *counters);
+void br2_counters_free(struct br2_counters *all);
 
 #endif
