@@ -117,8 +117,9 @@ static int begin_function(struct translation *t, const struct br2_bolt_fragment 
 /* The start of the input's block that holds an offset, of the function in hand. */
 static uint64_t block_of(const struct translation *t, uint64_t offset)
 {
+    const uint64_t *blocks = t->blocks.items;
     size_t at = br2_addresses_from(&t->blocks, offset + 1);
-    return at != 0 ? t->blocks.items[at - 1] : 0;
+    return blocks != NULL && at != 0 ? blocks[at - 1] : 0;
 }
 
 /* A branch's source in the input. */

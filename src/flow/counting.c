@@ -108,14 +108,14 @@ bool br2_live_traces_full(const struct br2_live_traces *table)
     return table->used > TRACES_MAX || table->updates >= UPDATES_MAX;
 }
 
-uint32_t br2_run_between(uint64_t to, uint64_t next)
+uint32_t br2_run_between(uint64_t to, uint64_t end)
 {
     /* A record with one side missing or in the other half of the address space is a barrier. */
-    if (to == 0 || next == 0 || (to ^ next) >> 63 != 0) {
+    if (to == 0 || end == 0 || (to ^ end) >> 63 != 0) {
         return BR2_RUN_NONE;
     }
-    uint64_t distance = next - to;
-    return next < to || distance >= BR2_RUN_LONGEST ? BR2_RUN_IMPOSSIBLE : (uint32_t)distance + 1;
+    uint64_t distance = end - to;
+    return end < to || distance >= BR2_RUN_LONGEST ? BR2_RUN_IMPOSSIBLE : (uint32_t)distance + 1;
 }
 
 struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t number)

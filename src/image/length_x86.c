@@ -33,6 +33,15 @@ static unsigned reg_of(const struct opcode *op)
     return op->modrm >> 3 & 7U;
 }
 
+/* test, and not, neg, mul, imul, div, idiv, which have no immediate. */
+static enum form form_of_unary(unsigned reg, enum form test)
+{
+    if (reg == 1) {
+        return UNKNOWN;
+    }
+    return reg == 0 ? test : MODRM;
+}
+
 /* The groups: what is encoded in the middle of the ModRM byte. */
 static enum form form_of_group(const struct opcode *op)
 {
@@ -56,9 +65,9 @@ static enum form form_of_group(const struct opcode *op)
     case 0xc7:
         return reg == 0 ? MODRM_LONG : UNKNOWN;
     case 0xf6:
-        return reg == 0 ? MODRM_BYTE : reg == 1 ? UNKNOWN : MODRM;
+        return form_of_unary(reg, MODRM_BYTE);
     case 0xf7:
-        return reg == 0 ? MODRM_LONG : reg == 1 ? UNKNOWN : MODRM;
+        return form_of_unary(reg, MODRM_LONG);
     case 0xfe:
         return reg <= 1 ? MODRM : UNKNOWN;
     case 0xff: /* jumps and calls have no operand size prefix that means something */
