@@ -127,7 +127,7 @@ def run_commands(name, commands, strings):
     folder, where = make_quickstart() if guide else (make_folder(),) * 2
     path = [os.path.dirname(BR2PGO), os.environ.get("LLVM_BIN", ""), os.environ["PATH"]]
     environment = dict(os.environ, PATH=":".join(filter(None, path)), LC_ALL="C",
-                       CMAKE_PREFIX_PATH=os.environ.get("BUILD_DIR", ""))
+                       br2pgo_DIR=os.path.join(os.environ.get("BUILD_DIR", ""), "lib", "cmake", "br2pgo"))
     for command, shown in commands:
         if command in NOT_RUN:
             continue
