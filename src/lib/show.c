@@ -99,7 +99,7 @@ static int show(const struct br2_profile_file *file, const char *name, struct br
         }
         br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is %s, which is text already", file->path,
                  format->name);
-        br2_hint(err, "it is text: look at it as it is");
+        br2_hint(err, "look at it as it is");
         return BR2PGO_UNSUPPORTED;
     }
     return br2_fail(err, BR2PGO_INTERNAL, "unknown product");
