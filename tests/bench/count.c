@@ -1,117 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How fast recordings are read and counted, on one core, the file in the page cache:
- *   count [--rounds N] RECORDING...
- * Each round is what a conversion does before it looks anything up: both passes over the file, a
- * trace per branch record counted, traces folded. Beside it, as what cannot be beaten, a pass that
- * only adds up the words of every record. tests/bench/make_large.py makes recordings of any size.
+ * How fast recordings are read and counted, the file in the page cache:
+ *   count [--rounds N] [--threads N] [--floor 0] RECORDING...
+ * Each round is what a conversion does before it looks anything up: the file is mapped, both passes
+ * over it, a trace per branch record counted, traces folded. Beside it, as what cannot be beaten,
+ * as many threads that only add up the words of the file: once with the mapping new, so that every
+ * page faults as it does when counting, once more without faults (--floor 0: not at all). All times
+ * are given on the clock and of all processors: on a machine that does other things only the latter
+ * compare. tests/bench/make_large.py makes recordings of any size.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/cursor.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "flow/counting.h"
 #include "flow/fold.h"
 #include "input/input.h"
-#include "lib/conversion.h"
+#include "lib/counters.h"
 #include "process/address_space.h"
 
-#define ROUNDS_MAX 1000
+#define ROUNDS_MAX  1000
+#define THREADS_MAX 64
 
-struct round {
-    struct br2_spaces *spaces;
-    struct br2_turn turn;
-    struct br2_counting counting;
-    struct br2_live_traces live;
-    struct br2_folded folded;
-    uint64_t records;
-    uint64_t sum; /* of the floor */
+enum work {
+    COUNTING,
+    FAULTING,
+    TOUCHING,
+    WORKS
 };
 
-static double seconds(void)
+struct options {
+    size_t rounds;
+    size_t threads;
+    size_t floor;
+};
+
+struct times {
+    double clock;
+    double processor;
+};
+
+/* What one round came to. */
+struct round {
+    struct br2_count_stats stats;
+    size_t traces;
+    uint64_t sum;
+    unsigned long memory; /* KiB that are not of the mapped file */
+    struct times times[WORKS];
+};
+
+static double seconds(clockid_t id)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(id, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static int count_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+static struct times now(void)
 {
-    struct round *round = user;
-    uint32_t view = br2_spaces_view_again(round->spaces, &round->turn, sample->pid, sample->time);
-    if (!br2_count_sample(&round->counting, sample, view)) {
-        return br2_fail_memory(err);
-    }
-    if (br2_live_traces_full(&round->live)) {
-        return br2_fold(&round->folded, round->spaces, &round->counting, err);
-    }
-    return 0;
+    return (struct times){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-static int touch_sample(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+static struct times since(struct times start)
 {
-    struct round *round = user;
-    (void)err;
-    for (size_t i = 0; i < sample->count; i++) {
-        struct br2_branch_record record;
-        br2_sample_record(sample, i, &record);
-        round->sum += record.from ^ record.to ^ record.flags;
-    }
-    round->records += sample->count;
-    return 0;
+    struct times end = now();
+    return (struct times){end.clock - start.clock, end.processor - start.processor};
 }
 
-static int read_events(struct br2_input *input, br2_sample_sink sink, struct round *round,
-                       struct br2pgo_error *err)
-{
-    size_t count = br2_input_info(input)->event_count;
-    bool *wanted = br2_alloc(count);
-    if (wanted == NULL) {
-        return br2_fail_memory(err);
-    }
-    memset(wanted, true, count);
-    int rc = br2_input_read_samples(input, wanted, sink, round, err);
-    br2_free(wanted);
-    return rc;
-}
-
-/* Sets the time that counting and touching took, and what was counted. */
-static int run_round(const char *path, double ret_times[2], struct round *round,
-                     struct br2pgo_error *err)
-{
-    struct br2_input *input;
-    double start = seconds();
-    int rc = br2_input_open(path, &input, err);
-    if (rc != 0) {
-        return rc;
-    }
-    round->counting.traces = &round->live;
-    round->spaces = br2_spaces_new();
-    rc = round->spaces == NULL ? br2_fail_memory(err)
-                               : br2_input_read_tasks(input, br2_spaces_add, round->spaces, err);
-    rc = rc == 0 ? br2_spaces_finish(round->spaces, err) : rc;
-    rc = rc == 0 ? read_events(input, count_sample, round, err) : rc;
-    rc = rc == 0 ? br2_fold(&round->folded, round->spaces, &round->counting, err) : rc;
-    ret_times[0] = seconds() - start;
-    start = seconds();
-    rc = rc == 0 ? read_events(input, touch_sample, round, err) : rc;
-    ret_times[1] = seconds() - start;
-    br2_input_close(input);
-    return rc;
-}
-
-static void round_done(struct round *round)
-{
-    br2_live_traces_done(&round->live);
-    br2_folded_done(&round->folded);
-    if (round->spaces != NULL) {
-        br2_spaces_free(round->spaces);
-    }
-}
-
-/* Memory of the process that is not the mapped file, in KiB. */
 static unsigned long own_memory(void)
 {
     char line[256];
@@ -128,73 +88,197 @@ static unsigned long own_memory(void)
     return kib;
 }
 
-static int compare_times(const void *a, const void *b)
+static int read_samples(struct br2_input *input, struct br2_counters *counters,
+                        struct br2pgo_error *err)
+{
+    size_t count = br2_input_info(input)->event_count;
+    bool *wanted = br2_alloc(count);
+    if (wanted == NULL) {
+        return br2_fail_memory(err);
+    }
+    memset(wanted, true, count);
+    int rc = br2_input_read_samples(input, wanted, br2_counters_take, counters, err);
+    br2_free(wanted);
+    return rc;
+}
+
+static int count_samples(struct br2_input *input, const struct br2_spaces *spaces, unsigned threads,
+                         struct round *round, struct br2pgo_error *err)
+{
+    struct br2_counters *counters = NULL;
+    struct br2_folded folded = {0};
+    int rc = br2_counters_new(spaces, threads, &counters, err);
+    rc = rc != 0 ? rc : read_samples(input, counters, err);
+    rc = rc != 0 ? rc : br2_counters_finish(counters, &folded, &round->stats, err);
+    round->traces = folded.traces.used;
+    round->memory = own_memory();
+    br2_counters_free(counters);
+    br2_folded_done(&folded);
+    return rc;
+}
+
+static int count(const char *path, unsigned threads, struct round *round, struct br2pgo_error *err)
+{
+    struct br2_input *input;
+    int rc = br2_input_open(path, &input, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct br2_spaces *spaces = br2_spaces_new();
+    rc = spaces == NULL ? br2_fail_memory(err)
+                        : br2_input_read_tasks(input, br2_spaces_add, spaces, err);
+    rc = rc != 0 ? rc : br2_spaces_finish(spaces, err);
+    rc = rc != 0 ? rc : count_samples(input, spaces, threads, round, err);
+    br2_spaces_free(spaces);
+    br2_input_close(input);
+    return rc;
+}
+
+/* A part of the file for one thread. */
+struct part {
+    pthread_t thread;
+    bool started;
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t sum;
+};
+
+static void *touch_part(void *user)
+{
+    struct part *part = user;
+    uint64_t sum = 0;
+    for (size_t at = 0; at + 8 <= part->size; at += 8) {
+        sum += br2_load_le64(part->bytes + at);
+    }
+    part->sum = sum;
+    return NULL;
+}
+
+static uint64_t touch(const struct br2_file *file, unsigned threads)
+{
+    static struct part parts[THREADS_MAX];
+    size_t size = file->size / threads / 8 * 8;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        size_t left = file->size - i * size;
+        parts[i] =
+            (struct part){.bytes = file->bytes + i * size, .size = i + 1 < threads ? size : left};
+        parts[i].started =
+            i > 0 && pthread_create(&parts[i].thread, NULL, touch_part, &parts[i]) == 0;
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        if (parts[i].started) {
+            pthread_join(parts[i].thread, NULL);
+        } else {
+            touch_part(&parts[i]);
+        }
+        sum += parts[i].sum;
+    }
+    return sum;
+}
+
+static int run_floor(const char *path, unsigned threads, struct round *round,
+                     struct br2pgo_error *err)
+{
+    struct times start = now();
+    struct br2_file file;
+    int rc = br2_file_open(&file, path, NULL, err);
+    if (rc == 0) {
+        round->sum = touch(&file, threads);
+        round->times[FAULTING] = since(start);
+        start = now();
+        round->sum -= touch(&file, threads);
+        round->times[TOUCHING] = since(start);
+        br2_file_close(&file);
+    }
+    return rc;
+}
+
+static int run_round(const char *path, const struct options *options, struct round *round,
+                     struct br2pgo_error *err)
+{
+    unsigned threads = (unsigned)options->threads;
+    struct times start = now();
+    int rc = count(path, threads, round, err);
+    round->times[COUNTING] = since(start);
+    return rc == 0 && options->floor != 0 ? run_floor(path, threads, round, err) : rc;
+}
+
+static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static void print_rate(const char *what, double *times, size_t count, uint64_t records)
+static double median(const struct round *rounds, size_t count, enum work work, bool processor)
 {
-    qsort(times, count, sizeof *times, compare_times);
-    double millions = (double)records * 1e-6;
-    printf("  %-10s best %7.1f, median %7.1f million records/s (%.3f s)\n", what,
-           millions / times[0], millions / times[count / 2], times[0]);
+    static double numbers[ROUNDS_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const struct times *times = &rounds[i].times[work];
+        numbers[i] = processor ? times->processor : times->clock;
+    }
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    return numbers[count / 2];
 }
 
-static int bench(const char *path, size_t rounds)
+static int bench(const char *path, const struct options *options)
 {
-    static double counting[ROUNDS_MAX];
-    static double touching[ROUNDS_MAX];
+    static struct round rounds[ROUNDS_MAX];
+    static const char *const names[] = {"reading and counting", "touching, with page faults",
+                                        "touching, mapped"};
     struct br2pgo_error err = {0};
-    uint64_t records = 0;
-    uint64_t sum = 0;
-    size_t traces = 0;
-    unsigned long memory = 0;
-    for (size_t i = 0; i < rounds; i++) {
-        struct round round = {0};
-        double times[2];
-        if (run_round(path, times, &round, &err) != 0) {
+    size_t count = options->rounds;
+    for (size_t i = 0; i < count; i++) {
+        rounds[i] = (struct round){0};
+        if (run_round(path, options, &rounds[i], &err) != 0) {
             fprintf(stderr, "count: %s\n", err.message);
-            round_done(&round);
             return 1;
         }
-        counting[i] = times[0];
-        touching[i] = times[1];
-        records = round.records;
-        sum += round.sum;
-        traces = round.folded.traces.used;
-        unsigned long now = own_memory();
-        memory = now > memory ? now : memory;
-        round_done(&round);
     }
-    if (records == 0) {
-        fprintf(stderr, "count: '%s' has no branch records\n", path);
+    const struct round *last = &rounds[count - 1];
+    double records = (double)last->stats.records;
+    if (last->stats.records == 0 || last->sum != 0) {
+        fprintf(stderr, "count: '%s' has no branch records, or changes\n", path);
         return 1;
     }
-    printf("%s: %llu branch records, %zu distinct traces, %lu KiB of memory (sum %llx)\n", path,
-           (unsigned long long)records, traces, memory, (unsigned long long)sum);
-    print_rate("counting", counting, rounds, records);
-    print_rate("touching", touching, rounds, records);
+    printf("%s: %.0f branch records, %zu distinct traces, %zu threads, %lu KiB of memory\n", path,
+           records, last->traces, options->threads, last->memory);
+    for (enum work work = 0; work < (options->floor != 0 ? WORKS : 1); work++) {
+        double processor = median(rounds, count, work, true);
+        printf("  %-27s %8.4f s, %8.4f s of processors: %7.1f million records/s each\n",
+               names[work], median(rounds, count, work, false), processor,
+               records * 1e-6 / processor);
+    }
     return 0;
+}
+
+/* Number that the option sets; NULL: it is none. */
+static size_t *number_of(struct options *options, const char *name)
+{
+    return strcmp(name, "--rounds") == 0    ? &options->rounds
+           : strcmp(name, "--threads") == 0 ? &options->threads
+           : strcmp(name, "--floor") == 0   ? &options->floor
+                                            : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    size_t rounds = 11;
+    struct options options = {.rounds = 11, .threads = 1, .floor = 1};
     int first = 1;
-    if (argc > 2 && strcmp(argv[1], "--rounds") == 0) {
-        rounds = strtoul(argv[2], NULL, 10);
-        first = 3;
+    size_t *number;
+    while (first + 2 < argc && (number = number_of(&options, argv[first])) != NULL) {
+        *number = strtoul(argv[first + 1], NULL, 10);
+        first += 2;
     }
-    if (first >= argc || rounds == 0 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: count [--rounds N] RECORDING...\n");
+    if (first >= argc || argv[first][0] == '-' || options.rounds - 1 >= ROUNDS_MAX ||
+        options.threads - 1 >= THREADS_MAX) {
+        fprintf(stderr, "usage: count [--rounds N] [--threads N] [--floor 0] RECORDING...\n");
         return 2;
     }
     int status = 0;
     for (int i = first; i < argc; i++) {
-        status |= bench(argv[i], rounds);
+        status |= bench(argv[i], &options);
     }
     return status;
 }
