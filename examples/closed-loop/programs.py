@@ -116,12 +116,12 @@ class Zstd(Program):
     """Compresses and decompresses sources of its own: the library's to train, the other ones to be counted."""
     name = "zstd"
     package = "libzstd"
-    flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_LEGACY_SUPPORT=0", "-DXXH_NAMESPACE=ZSTD_"]
+    flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_LEGACY_SUPPORT=0", "-DZSTD_NODICT", "-DZSTD_NOBENCH", "-DXXH_NAMESPACE=ZSTD_"]
 
     def sources(self):
-        folders = "lib/common", "lib/compress", "lib/decompress", "lib/dictBuilder", "programs"
+        folders = "lib/common", "lib/compress", "lib/decompress", "programs"
         files = [file for folder in folders for file in glob.glob(os.path.join(self.folder, folder, "*.c"))]
-        return sorted(files)
+        return sorted(file for file in files if not file.endswith(("benchfn.c", "benchzstd.c", "dibio.c")))
 
     def prepare(self):
         os.makedirs(self.inputs, exist_ok=True)

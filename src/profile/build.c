@@ -340,7 +340,7 @@ static size_t join_instructions(struct contribution *items, size_t count)
     return kept;
 }
 
-/* For a compiler that knows no discriminators: a line's busiest block counts for it. */
+/* For a compiler that knows no discriminators: a line has its least busy block's count (fit.h). */
 static size_t join_lines(struct contribution *items, size_t count)
 {
     size_t kept = 0;
@@ -349,7 +349,7 @@ static size_t join_lines(struct contribution *items, size_t count)
         items[i].place.discriminator = 0;
         if (last == NULL || !same_place(last, &items[i])) {
             items[kept++] = items[i];
-        } else if (items[i].count > last->count) {
+        } else if (items[i].count < last->count) {
             last->count = items[i].count;
         }
     }

@@ -83,7 +83,7 @@ static bool is_copy(const struct br2_profile *profile, const struct br2_function
     return true;
 }
 
-/* A line's busiest block counts for it. */
+/* A line has its least busy block's count. */
 static bool join_lines(struct br2_function_profile *function)
 {
     size_t kept = 0;
@@ -96,7 +96,7 @@ static bool join_lines(struct br2_function_profile *function)
             function->samples[kept++] = sample;
             continue;
         }
-        last->count = sample.count > last->count ? sample.count : last->count;
+        last->count = sample.count < last->count ? sample.count : last->count;
         bool added = true;
         for (size_t t = 0; added && t < sample.target_count; t++) {
             added =

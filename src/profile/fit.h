@@ -14,6 +14,13 @@ void br2_profile_floor_head(struct br2_function_profile *function);
 void br2_profile_drop_targets(struct br2_function_profile *function);
 
 /*
+ * Lines where discriminators are ignored (GCC up to 12): all blocks of a line get one count, that
+ * of its least busy block. GCC raises a block's count to what it knows to flow through the block,
+ * and never lowers one (afdo_propagate_edge in auto-profile.cc): a count that is too low is put
+ * right by the lines around it, one that is too high spoils them.
+ */
+
+/*
  * A copy of `from`, which is by the rules of some GCC, that fits the GCC of `rules` as far as that
  * can be known without the program: names are cut as that GCC cuts them, functions that then have
  * one name add up, lines have no discriminators where it ignores them, head counts are not 0. Names
