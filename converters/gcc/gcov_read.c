@@ -41,10 +41,12 @@ static int read_header(struct reader *reader, struct br2pgo_error *err)
         return corrupt(reader, err, "");
     }
     if (magic != BR2_GCOV_MAGIC) {
-        bool turned = magic == __builtin_bswap32(BR2_GCOV_MAGIC);
-        return br2_fail(err, turned ? BR2PGO_UNSUPPORTED : BR2PGO_CORRUPT, "%s",
-                        turned ? "the GCC profile is of a big-endian machine"
-                               : "it does not begin as a GCC profile does");
+        if (magic != __builtin_bswap32(BR2_GCOV_MAGIC)) {
+            return br2_fail(err, BR2PGO_CORRUPT, "it does not begin as a GCC profile does");
+        }
+        br2_fail(err, BR2PGO_UNSUPPORTED, "the GCC profile is of a big-endian machine");
+        br2_hint(err, "make it from the recording with br2pgo, for a little-endian machine");
+        return BR2PGO_UNSUPPORTED;
     }
     bool known = reader->version >= 1 && reader->version <= BR2_GCOV_VERSION_3;
     if (!known && reader->version != BR2_GCOV_GOOGLE) {

@@ -71,13 +71,23 @@ static int refuse_nothing(const struct br2_profile_file *file, const char *what,
     return BR2PGO_USELESS;
 }
 
+/* Says which file it is that `err` tells the damage of, and what to do where the reader does not.
+ */
+static int refuse_damaged(const struct br2_profile_file *file, int status, struct br2pgo_error *err)
+{
+    br2_prefix(err, "'%s'", file->path);
+    if (status == BR2PGO_CORRUPT && err != NULL && err->hint[0] == '\0') {
+        br2_hint(err, "make it again from the recording: it was cut short or changed");
+    }
+    return status;
+}
+
 int br2_profile_file_profile(const struct br2_profile_file *file, struct br2_profile *ret,
                              struct br2pgo_error *err)
 {
     int rc = file->format->read_profile(file->file.bytes, file->file.size, ret, err);
     if (rc != 0) {
-        br2_prefix(err, "'%s'", file->path);
-        return rc;
+        return refuse_damaged(file, rc, err);
     }
     return ret->function_count != 0 ? 0 : refuse_nothing(file, "function", err);
 }
@@ -87,8 +97,7 @@ int br2_profile_file_edges(const struct br2_profile_file *file, struct br2_edge_
 {
     int rc = file->format->read_edges(file->file.bytes, file->file.size, ret, err);
     if (rc != 0) {
-        br2_prefix(err, "'%s'", file->path);
-        return rc;
+        return refuse_damaged(file, rc, err);
     }
     br2_edge_table_sort(ret);
     return ret->count != 0 ? 0 : refuse_nothing(file, "edge", err);
@@ -100,8 +109,7 @@ int br2_profile_file_fdata(const struct br2_profile_file *file, struct br2_fdata
     int rc = br2_fdata_read(ret, file->file.bytes, file->file.size, err);
     rc = rc != 0 ? rc : br2_fdata_sort(ret, err);
     if (rc != 0) {
-        br2_prefix(err, "'%s'", file->path);
-        return rc;
+        return refuse_damaged(file, rc, err);
     }
     return ret->count != 0 ? 0 : refuse_nothing(file, "record", err);
 }
