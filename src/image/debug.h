@@ -59,7 +59,7 @@ struct br2_debug_function {
     size_t range_count;
     uint64_t entry; /* DW_AT_entry_pc, else low_pc, else the start of the first range listed */
     const char *producer; /* DW_AT_producer of the unit, "" where missing */
-    uint32_t language;    /* DW_LANG_* */
+    bool assembly;        /* written in assembly language: assemblers give no declarations */
 };
 
 /* What the whole image's debug information can be used for. */
@@ -100,6 +100,15 @@ int br2_debug_each_name(struct br2_debug *debug, int (*sink)(void *user, const c
 
 /* Units that could not be read. */
 size_t br2_debug_broken_units(const struct br2_debug *debug);
+
+/* Of those, the ones whose functions are in a file of their own (-gsplit-dwarf) that is not where
+ * the compiler wrote it, or of another build. */
+struct br2_debug_missing {
+    size_t units;
+    const char
+        *name; /* of the first unit's file, as the compiler wrote it; NULL: none is missing */
+};
+const struct br2_debug_missing *br2_debug_missing(const struct br2_debug *debug);
 
 /* The location that contains `address`, or NULL. */
 const struct br2_location *br2_debug_location(const struct br2_debug_function *function,

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <elfutils/libdwelf.h>
+
 #include "image/debug_private.h"
 
 /* Whether the file at hand belongs to the image. */
@@ -43,6 +45,21 @@ static bool strings_end(const struct br2_debug *debug)
     return true;
 }
 
+/* dwz -m moves what several files have in common to one more file: the name of that, or NULL. */
+static const char *shared_file(const struct br2_debug *debug)
+{
+    const char *name;
+    const void *build_id;
+    ssize_t size = dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &build_id);
+    return size > 0 ? name : NULL;
+}
+
+/* Without it functions lack names and lines, and the profile would lack them unsaid. */
+static bool has_shared_file(const struct br2_debug *debug)
+{
+    return shared_file(debug) == NULL || dwarf_getalt(debug->dwarf) != NULL;
+}
+
 static int begin(struct br2_debug *debug, struct br2pgo_error *err)
 {
     if (!br2_elf_has_debug_info(&debug->elf)) {
@@ -54,6 +71,13 @@ static int begin(struct br2_debug *debug, struct br2pgo_error *err)
                  dwarf_errmsg(-1));
         br2_hint(err, "build the program again with -g");
         return BR2PGO_CORRUPT;
+    }
+    if (!has_shared_file(debug)) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "'%s': the part of the debug information that dwz moved to '%s' is not there",
+                 debug->path, shared_file(debug));
+        br2_hint(err, "put that file back, or build the program again with -g");
+        return BR2PGO_USELESS;
     }
     if (!strings_end(debug)) {
         br2_fail(err, BR2PGO_CORRUPT,
@@ -67,23 +91,29 @@ static int begin(struct br2_debug *debug, struct br2pgo_error *err)
 
 /* The first unit with code tells the compiler; start-up code in assembly only where there is no
  * other. */
-static void set_producer(struct br2_debug *debug)
+static int set_producer(struct br2_debug *debug, struct br2pgo_error *err)
 {
     const char *producer = "";
     for (size_t i = 0; i < debug->unit_count; i++) {
-        const struct br2_unit *unit = &debug->units[i];
+        struct br2_unit *unit = &debug->units[i];
+        if (unit->has_code && unit->skeleton) { /* its split file tells */
+            int status = br2_debug_load_unit(debug, unit, err);
+            if (status != 0) {
+                return status;
+            }
+        }
         if (!unit->has_code || unit->producer[0] == '\0') {
             continue;
         }
-        bool assembly = unit->language == DW_LANG_Mips_Assembler;
-        if (!assembly || producer[0] == '\0') {
+        if (!unit->assembly || producer[0] == '\0') {
             producer = unit->producer;
         }
-        if (!assembly) {
+        if (!unit->assembly) {
             break;
         }
     }
     snprintf(debug->quality.producer, sizeof debug->quality.producer, "%s", producer);
+    return 0;
 }
 
 static int set_quality(struct br2_debug *debug, struct br2pgo_error *err)
@@ -104,8 +134,7 @@ static int set_quality(struct br2_debug *debug, struct br2pgo_error *err)
         }
         quality->has_line_table = lines->sequence_count > 0;
     }
-    set_producer(debug);
-    return 0;
+    return set_producer(debug, err);
 }
 
 static int open_debug(struct br2_debug *debug, const char *path, bool given,
@@ -182,6 +211,11 @@ const struct br2_debug_quality *br2_debug_quality(const struct br2_debug *debug)
 const char *br2_debug_path(const struct br2_debug *debug)
 {
     return debug->path;
+}
+
+const struct br2_debug_missing *br2_debug_missing(const struct br2_debug *debug)
+{
+    return &debug->missing;
 }
 
 size_t br2_debug_broken_units(const struct br2_debug *debug)

@@ -14,6 +14,9 @@
 /* Not in the dwarf.h of older elfutils; LLVM and GCC 16 write it. */
 #define BR2_AT_GNU_DISCRIMINATOR 0x2136
 
+/* Of DWARF 6, whose codes producers already write. */
+#define BR2_LANG_ASSEMBLY 0x31
+
 /* Deeper nesting of DIEs than any compiler makes; a guard for what walks them. */
 #define BR2_DIE_DEPTH_MAX 256
 
@@ -84,7 +87,7 @@ struct br2_unit {
     Dwarf_Die die;  /* of the unit in the file: has ranges and lines */
     Dwarf_Die body; /* where the functions are: `die`, or the unit of the .dwo file */
     const char *producer;
-    uint32_t language;
+    bool assembly;
     bool skeleton;
     bool has_code;
     bool loaded; /* the functions */
@@ -130,6 +133,7 @@ struct br2_debug {
     size_t line_count;
     struct br2_debug_sections sections;
     size_t broken_units;
+    struct br2_debug_missing missing;
     size_t budget; /* steps left, so that a small hostile file cannot make much work */
     struct br2_debug_quality quality;
 };

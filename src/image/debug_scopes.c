@@ -421,7 +421,7 @@ int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *d
         return br2_fail_memory(err);
     }
     b.function->producer = unit->producer;
-    b.function->language = unit->language;
+    b.function->assembly = unit->assembly;
     status = build(&b, die);
     br2_free(b.stretches);
     br2_free(b.scratch.items);

@@ -47,6 +47,16 @@ bool br2_debug_ranges(struct br2_debug *debug, Dwarf_Die *die, struct br2_interv
     return true;
 }
 
+/* What says how to read the unit; a skeleton leaves it to the split file. */
+static void describe_unit(struct br2_debug *debug, struct br2_unit *unit)
+{
+    const char *producer = br2_debug_string(debug, &unit->body, DW_AT_producer);
+    unit->producer = producer != NULL ? producer : "";
+    uint64_t language;
+    unit->assembly = br2_debug_number(&unit->body, DW_AT_language, &language) &&
+                     (language == DW_LANG_Mips_Assembler || language == BR2_LANG_ASSEMBLY);
+}
+
 static int add_unit(struct br2_debug *debug, const Dwarf_Die *die, bool skeleton,
                     struct br2pgo_error *err)
 {
@@ -55,12 +65,7 @@ static int add_unit(struct br2_debug *debug, const Dwarf_Die *die, bool skeleton
     }
     struct br2_unit *unit = &debug->units[debug->unit_count];
     *unit = (struct br2_unit){.die = *die, .body = *die, .producer = "", .skeleton = skeleton};
-    const char *producer = br2_debug_string(debug, &unit->die, DW_AT_producer);
-    unit->producer = producer != NULL ? producer : "";
-    uint64_t language;
-    if (br2_debug_number(&unit->die, DW_AT_language, &language)) {
-        unit->language = (uint32_t)language;
-    }
+    describe_unit(debug, unit);
     size_t before = debug->ranges.count;
     if (!br2_debug_ranges(debug, &unit->die, &debug->ranges, (uint32_t)debug->unit_count, NULL)) {
         return br2_fail_memory(err);
@@ -214,8 +219,20 @@ static int add_functions(struct br2_debug *debug, struct br2_unit *unit,
     return 0;
 }
 
+static void note_missing(struct br2_debug *debug, struct br2_unit *unit)
+{
+    const char *name = br2_debug_string(debug, &unit->die, DW_AT_dwo_name);
+    if (name == NULL) { /* DWARF 4 */
+        name = br2_debug_string(debug, &unit->die, DW_AT_GNU_dwo_name);
+    }
+    if (debug->missing.units == 0) {
+        debug->missing.name = name != NULL ? name : "";
+    }
+    debug->missing.units++;
+}
+
 /* The functions of a split unit are in another file, which may be missing. */
-static bool find_body(struct br2_unit *unit)
+static bool find_body(struct br2_debug *debug, struct br2_unit *unit)
 {
     Dwarf_Die split;
     if (!unit->skeleton) {
@@ -223,6 +240,7 @@ static bool find_body(struct br2_unit *unit)
     }
     if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) != 0 ||
         split.addr == NULL || dwarf_tag(&split) != DW_TAG_compile_unit) {
+        note_missing(debug, unit);
         return false;
     }
     unit->body = split;
@@ -234,13 +252,16 @@ static int fill_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2p
 {
     bool no_memory = false;
     struct br2_die_list functions = {0};
-    if (!find_body(unit) || !br2_debug_unit_is_sound(debug, unit, &functions, &no_memory)) {
+    if (!find_body(debug, unit) || !br2_debug_unit_is_sound(debug, unit, &functions, &no_memory)) {
         br2_free(functions.offsets);
         if (no_memory) {
             return br2_fail_memory(err);
         }
         br2_debug_unit_is_broken(debug, unit);
         return 0;
+    }
+    if (unit->skeleton) {
+        describe_unit(debug, unit);
     }
     int status = add_functions(debug, unit, &functions, err);
     br2_free(functions.offsets);

@@ -200,6 +200,12 @@ int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
 /* ... and warns where clang gets a profile of what GCC built. */
 void br2_note_llvm_builder(struct br2pgo_conversion *conversion);
 
+/* debug_information.c: opens the debug information; BR2PGO_USELESS where no profile can come of it
+ * ... */
+int br2_open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* ... and, once a profile is built, refuses one that means nothing, and warns of what it lacks. */
+int br2_check_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
 /* output.c: no output may replace a file that is read, or another output. */
 int br2_check_outputs(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 /* Says that an output is named twice. */

@@ -151,6 +151,7 @@ static void add_executions(struct br2pgo_conversion *conversion)
     add_row(conversion, STAGE_EXECUTIONS, "in", in, in);
     add_loss(conversion, STAGE_EXECUTIONS, "function without debug information", stats->no_function,
              in);
+    add_loss(conversion, STAGE_EXECUTIONS, "function in assembly language", stats->assembly, in);
     add_loss(conversion, STAGE_EXECUTIONS, "function without declaration line",
              stats->no_declaration, in);
     add_loss(conversion, STAGE_EXECUTIONS, "no source line", stats->no_line, in);

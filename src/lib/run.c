@@ -11,13 +11,6 @@
  * build of the program. Glitches are below 1 in 1000 in every recording seen. */
 #define CONTRADICTIONS_MAX 0.5
 
-/* Share of the executions that may lie in functions without a declaration line. A program built
- * with -g1 has nearly all of them there. */
-#define UNDECLARED_MAX 0.1
-
-/* So many functions without one discriminator between them were not built to have any. */
-#define TELLING_FUNCTIONS 20
-
 bool br2_recording_contributes(const struct br2_recording *recording)
 {
     size_t count = br2_spaces_dsos(recording->spaces)->count;
@@ -149,39 +142,6 @@ static bool needs_debug(const struct br2pgo_conversion *conversion)
     return needs(conversion, BR2_PRODUCT_PROFILE);
 }
 
-static int refuse_debug(const struct br2pgo_conversion *conversion, const char *what,
-                        const char *hint, struct br2pgo_error *err)
-{
-    br2_fail(err, BR2PGO_USELESS, "'%s' %s", br2_debug_path(conversion->debug), what);
-    br2_hint(err, "%s", hint);
-    return BR2PGO_USELESS;
-}
-
-static int open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
-{
-    int rc = br2_debug_open(conversion->image, conversion->options.debug_binary,
-                            conversion->options.sysroot, &conversion->debug, err);
-    if (rc != 0) {
-        return rc;
-    }
-    if (!br2_debug_quality(conversion->debug)->has_line_table &&
-        br2_bolt_rewrote(conversion->image)) {
-        return refuse_debug(conversion, "was rewritten by llvm-bolt, without its line table",
-                            "build the program with -g and rewrite it with -update-debug-sections; "
-                            "'-f fdata' needs -enable-bat, '-f edges' neither",
-                            err);
-    }
-    if (!br2_debug_quality(conversion->debug)->has_line_table) {
-        return refuse_debug(conversion,
-                            "has no line table: its code cannot be told in terms of source lines",
-                            "build it with -g (clang: -gline-tables-only "
-                            "-fdebug-info-for-profiling), or give its debug file with "
-                            "--debug-binary; '-f edges' needs none",
-                            err);
-    }
-    return 0;
-}
-
 static enum br2_suffix_policy suffix_policy(const struct br2pgo_conversion *conversion,
                                             bool unique_names)
 {
@@ -231,38 +191,6 @@ static int find_unique_names(const struct br2pgo_conversion *conversion, bool *r
         for (size_t k = 0; function != NULL && !*ret && k < function->scope_count; k++) {
             *ret = is_unique_name(function->scopes[k].name);
         }
-    }
-    return 0;
-}
-
-static int check_profile(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
-{
-    const struct br2_build_stats *stats = &conversion->build_stats;
-    if ((double)stats->no_declaration > UNDECLARED_MAX * (double)stats->executions) {
-        return refuse_debug(conversion,
-                            "has debug information that does not say where functions are declared "
-                            "(-g1, -gline-tables-only)",
-                            "build it with -g, or add -fdebug-info-for-profiling to -g1", err);
-    }
-    if (stats->kept == 0) {
-        return refuse_debug(
-            conversion,
-            "has debug information, but neither functions nor a line table for the code that ran",
-            "build all of it with -g (-g1 of clang leaves functions out: add "
-            "-fdebug-info-for-profiling), or give its debug file with --debug-binary",
-            err);
-    }
-    if (stats->discriminators == 0 && stats->llvm && stats->functions >= TELLING_FUNCTIONS) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s' has no discriminators: several blocks on one line count as one; build it "
-                 "with -fdebug-info-for-profiling",
-                 br2_debug_path(conversion->debug));
-    }
-    size_t broken = br2_debug_broken_units(conversion->debug);
-    if (broken != 0) {
-        br2_note(conversion, BR2PGO_NOTE_WARNING,
-                 "'%s': debug information of %zu units cannot be read",
-                 br2_debug_path(conversion->debug), broken);
     }
     return 0;
 }
@@ -320,7 +248,7 @@ static int check_suffixes(const struct br2pgo_conversion *conversion, struct br2
 
 static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = open_debug(conversion, err);
+    int rc = br2_open_debug(conversion, err);
     if (rc == 0) { /* it may have been found where an output is to go */
         rc = br2_check_outputs(conversion, err);
     }
@@ -336,7 +264,7 @@ static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_er
     if (rc == 0 && needs_rules(conversion, false)) {
         rc = build_llvm_profile(conversion, err);
     }
-    return rc != 0 ? rc : check_profile(conversion, err);
+    return rc != 0 ? rc : br2_check_profile(conversion, err);
 }
 
 /* An option that nothing comes of is a mistake somewhere. */

@@ -260,6 +260,8 @@ static int count_function(struct builder *builder, const struct br2_flow_functio
             function != NULL ? br2_debug_location(function->debug, insn->address) : NULL;
         if (function == NULL) {
             add(&builder->stats->no_function, count);
+        } else if (function->debug->assembly) {
+            add(&builder->stats->assembly, count);
         } else if (location == NULL) {
             add(&builder->stats->no_line, count);
         } else {

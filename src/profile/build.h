@@ -28,6 +28,7 @@ struct br2_build_stats {
     uint64_t executions;
     uint64_t kept;
     uint64_t no_function;    /* not in a function the debug information knows */
+    uint64_t assembly;       /* in one that no compiler makes */
     uint64_t no_declaration; /* in one whose declaration line is missing (-g1) */
     uint64_t no_line;        /* compiler generated: line 0, or no row */
     uint64_t functions;      /* functions of the debug information that ran */
