@@ -57,7 +57,10 @@ class Builds:
     def record(self, binary):
         """The one recording that all profiles for this binary are made of."""
         output = os.path.join(os.path.dirname(binary), "perf.data")
-        command = [self.tools.br2pgo, "record", "--emulate", "-q", "-o", output, "--"]
+        command = [self.tools.br2pgo, "record", "--emulate", "-q", "-o", output]
+        if self.program.period is not None:
+            command += ["--period", str(self.program.period)]
+        command.append("--")
         return self.steps.make(output, command + self.program.command(binary, True), [binary])
 
     def convert(self, binary, recording, name):

@@ -18,6 +18,8 @@ class Program:
     flags = []
     libraries = []
     bolt_flags = []
+    needs = {}  # tool -> Debian package
+    period = None  # of samples, in taken branches; less than the default where the training run is short
 
     def __init__(self, work):
         self.work = os.path.join(work, self.name)
@@ -92,6 +94,7 @@ class Sqlite(Program):
     package = "sqlite3"
     flags = ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
     libraries = ["-lm"]
+    needs = {"tclsh": "tcl", "make": "make"}
 
     @property
     def made(self):
@@ -116,6 +119,7 @@ class Zstd(Program):
     """Compresses and decompresses sources of its own: the library's to train, the other ones to be counted."""
     name = "zstd"
     package = "libzstd"
+    period = 499
     flags = ["-DZSTD_DISABLE_ASM", "-DZSTD_LEGACY_SUPPORT=0", "-DZSTD_NODICT", "-DZSTD_NOBENCH", "-DXXH_NAMESPACE=ZSTD_"]
 
     def sources(self):
@@ -146,6 +150,7 @@ class Ninja(Program):
     name = "ninja"
     package = "ninja-build"
     cplusplus = True
+    period = 97
 
     def sources(self):
         left_out = ("_test.cc", "test.cc", "perftest.cc", "-win32.cc", ".in.cc", "_bench.cc", "browse.cc")

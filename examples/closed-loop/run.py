@@ -18,6 +18,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 
@@ -72,6 +73,16 @@ def fetch(program, work, steps):
     except (StepFailed, IndexError) as failure:
         raise Stop(f"the sources of {program.package} cannot be had: {failure}",
                    f"is there a network? or unpack them in {os.path.join(program.work, 'source')}") from failure
+
+
+def prepare(program):
+    for tool, package in program.needs.items():
+        if shutil.which(tool) is None:
+            raise Stop(f"no {tool}, which makes {program.name}'s sources", f"apt-get install {package}")
+    try:
+        program.prepare()
+    except (OSError, subprocess.CalledProcessError) as failure:
+        raise Stop(f"{program.name}: {failure}", f"remove {program.work} and try again") from failure
 
 
 def count(program, binary, steps, args):
@@ -207,7 +218,7 @@ def main():
             os.makedirs(program.work, exist_ok=True)
             steps = Steps(os.path.join(program.work, "log"), args.jobs)
             fetch(program, args.work, steps)
-            program.prepare()
+            prepare(program)
             for compiler in args.compiler or list(VARIANTS):
                 rows += measure(program, compiler, steps, args)
         write(rows, args.work)
