@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,12 +70,31 @@ void br2_prefix(struct br2pgo_error *err, const char *format, ...)
     memcpy(err->message, text, sizeof text);
 }
 
+/* What to do about it, where the reason does not say that by itself; NULL. */
+static const char *cure(int errnum)
+{
+    switch (errnum) {
+    case ENOSPC:
+        return "make room there, or name another folder";
+    case EDQUOT:
+        return "make room in the quota, or name another folder";
+    case EFBIG:
+        return "raise the limit (ulimit -f), or name another folder";
+    default:
+        return NULL;
+    }
+}
+
 int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, int errnum)
 {
     char reason[128];
     /* The GNU strerror_r: may return a constant string instead of filling the buffer. */
     const char *text = strerror_r(errnum, reason, sizeof reason);
-    return br2_fail(err, BR2PGO_IO, "cannot %s '%s': %s", verb, path, text);
+    br2_fail(err, BR2PGO_IO, "cannot %s '%s': %s", verb, path, text);
+    if (cure(errnum) != NULL) {
+        br2_hint(err, "%s", cure(errnum));
+    }
+    return BR2PGO_IO;
 }
 
 int br2_fail_memory(struct br2pgo_error *err)

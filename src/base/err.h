@@ -23,7 +23,8 @@ void br2_hint(struct br2pgo_error *err, const char *format, ...)
 void br2_prefix(struct br2pgo_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "cannot `verb` '`path`': `strerror(errnum)`"; returns BR2PGO_IO. */
+/* "cannot `verb` '`path`': `strerror(errnum)`", where there is no room with a hint; returns
+ * BR2PGO_IO. */
 int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, int errnum);
 
 /* Replaces control characters: a name from a file may hold anything, but what is said about it is

@@ -86,6 +86,9 @@ static void test_io(void **state)
     struct br2pgo_error err;
     assert_int_equal(br2_fail_io(&err, "open", "a b", ENOENT), BR2PGO_IO);
     assert_string_equal(err.message, "cannot open 'a b': No such file or directory");
+    assert_string_equal(err.hint, "");
+    br2_fail_io(&err, "write", "a", ENOSPC);
+    assert_non_null(strstr(err.hint, "make room"));
     br2_fail_io(&err, "open", "a", 99999);
     assert_string_equal(err.message, "cannot open 'a': Unknown error 99999");
     assert_int_equal(br2_fail_memory(&err), BR2PGO_NO_MEMORY);
