@@ -46,9 +46,8 @@ class Builds:
             name = os.path.splitext(os.path.basename(source))[0]
             output = self.path(folder, name + ".o")
             own = each(name) if each else []
-            read = [source, *inputs] + [flag.partition("=")[2] for flag in own]
             command = [self.command, *self.flags, *self.program.flags, *flags, *own, "-c", source, "-o", output]
-            makes.append((output, command, read))
+            makes.append((output, command, [source, *inputs]))
         objects = self.steps.make_all(makes)
         linked = self.path(folder, self.program.name)
         command = [self.command, *self.flags, *flags, *LINKING, *objects, "-o", linked, *self.program.libraries]
@@ -116,9 +115,10 @@ class Builds:
             self.steps.run(self.program.command(trained, True))
 
         def own(name):
-            counts = self.path("instrumented", name + ".gcda")
-            return ["-fprofile-use=" + counts] if os.path.exists(counts) else []
-        return self.build("instrumented-use", ["-Wno-missing-profile"], each=own)
+            # By these names GCC finds instrumented/NAME.gcda, and says so when it does not.
+            return ["-dumpdir", self.path("instrumented", ""), "-dumpbase", name]
+        counts = sorted(glob.glob(self.path("instrumented", "*.gcda")))
+        return self.build("instrumented-use", ["-fprofile-use", "-Werror=missing-profile"], counts, own)
 
 
 def clang_variants(builds):
