@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,7 +151,7 @@ static int split_environment(char **all, char ***ret_private, char ***ret_rest)
         count++;
     }
     *ret_private = br2_calloc(count + 1, sizeof **ret_private);
-    *ret_rest = br2_calloc(count + 1, sizeof **ret_rest);
+    *ret_rest = br2_calloc(count + 2, sizeof **ret_rest);
     if (*ret_private == NULL || *ret_rest == NULL) {
         return BR2PGO_NO_MEMORY;
     }
@@ -161,6 +162,8 @@ static int split_environment(char **all, char ***ret_private, char ***ret_rest)
             (*ret_rest)[kept++] = all[i];
         }
     }
+    static char own[] = BR2_LAUNCH_VARIABLE;
+    (*ret_rest)[kept] = own;
     return 0;
 }
 
@@ -174,6 +177,8 @@ static int spawn(struct emulation *e, const char **words, char **environment)
     }
     e->pid = fork();
     if (e->pid == 0) {
+        /* QEMU 8 and later have the system choose where the program's mappings lie. */
+        personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
         execve(e->emulator, (char *const *)(uintptr_t)words, environment);
         reason = errno;
         (void)!write(ends[1], &reason, sizeof reason);

@@ -188,7 +188,7 @@ bool br2_launch_is_private(const char *variable)
 
 size_t br2_launch_room(size_t argument_count, size_t variable_count)
 {
-    return 16 + 2 * BR2_LAUNCH_LINES + argument_count + 2 * variable_count;
+    return 18 + 2 * BR2_LAUNCH_LINES + argument_count + 2 * variable_count;
 }
 
 void br2_launch_arguments(const struct br2_launch *launch, const struct br2_launch_call *call,
@@ -204,6 +204,8 @@ void br2_launch_arguments(const struct br2_launch *launch, const struct br2_laun
         ret[n++] = "-L";
         ret[n++] = launch->prefix;
     }
+    ret[n++] = "-U";
+    ret[n++] = "MALLOC_ARENA_MAX";
     for (size_t i = 0; call->variables[i] != NULL; i++) {
         ret[n++] = "-E";
         ret[n++] = call->variables[i];

@@ -39,6 +39,10 @@ bool br2_launch_is_private(const char *variable);
 /* How many words br2_launch_arguments makes at most. */
 size_t br2_launch_room(size_t argument_count, size_t variable_count);
 
+/* For the emulator alone, whose own memory the system would else put now before, now behind the
+ * program's: a variable of the environment it is started with, behind the program's. */
+#define BR2_LAUNCH_VARIABLE "MALLOC_ARENA_MAX=1"
+
 struct br2_launch_call {
     const char *emulator;
     const char *plugin; /* the value of its option -plugin */

@@ -100,6 +100,7 @@ static void run(const struct br2_thread *thread, const struct br2_launch *launch
 {
     char emulator[BR2_AREA_PATH];
     char plugin[BR2_AREA_PATH + 512];
+    static char own[] = BR2_LAUNCH_VARIABLE;
     char seed[24];
     size_t argument_count = 0;
     size_t variable_count = 0;
@@ -110,9 +111,15 @@ static void run(const struct br2_thread *thread, const struct br2_launch *launch
         variable_count++;
     }
     char **private = br2_calloc(variable_count + 1, sizeof *private);
+    char **rest = br2_calloc(variable_count + 2, sizeof *rest);
     const char **words = br2_calloc(br2_launch_room(argument_count, variable_count), sizeof *words);
-    if (private != NULL && words != NULL && split_variables(variables, private) &&
+    if (private != NULL && rest != NULL && words != NULL && split_variables(variables, private) &&
         find_emulator(launch->machine, emulator, sizeof emulator)) {
+        size_t count = 0;
+        for (; variables[count] != NULL; count++) {
+            rest[count] = variables[count];
+        }
+        rest[count] = own;
         make_option(thread, launch->script, plugin, sizeof plugin);
         snprintf(seed, sizeof seed, "%" PRIu32, br2_plugin.guest_seed);
         struct br2_launch_call call = {.emulator = emulator,
@@ -121,9 +128,10 @@ static void run(const struct br2_thread *thread, const struct br2_launch *launch
                                        .arguments = arguments,
                                        .variables = private};
         br2_launch_arguments(launch, &call, words);
-        execve(emulator, (char *const *)(uintptr_t)words, variables);
+        execve(emulator, (char *const *)(uintptr_t)words, rest);
     }
     br2_free(private);
+    br2_free(rest);
     br2_free(words);
 }
 

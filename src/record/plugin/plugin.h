@@ -105,6 +105,14 @@ void br2_mapping_forget(uint64_t start, uint64_t length);
 /* In a forked process. */
 void br2_mapping_forked(void);
 
+/* newcomers.c: threads that begin, where the emulator tells of them in themselves. */
+/* Leaves what the new thread with this number of the system's is. */
+void br2_newcomer_leave(int tid, struct br2_thread *thread);
+/* In the new thread: what was left for it, waited for. NULL: nothing in a second. */
+struct br2_thread *br2_newcomer_take(void);
+/* In a forked process. */
+void br2_newcomers_forget(void);
+
 /* syscalls.c */
 /* The thread that made the last system call here; NULL: none yet. */
 struct br2_thread *br2_thread_self(void);

@@ -25,6 +25,7 @@ static const struct numbers generic_numbers = {220, -1,  -1,  221, 281, 93,
 static _Thread_local struct {
     struct br2_thread *thread;
     uint64_t a1, a2, a3, a4;
+    bool began; /* the thread that it starts */
     /* As it was when it went to start a process: the new one shares memory with the old one's
      * thread, which may have gone on before the new one comes to look. */
     struct br2_thread starting;
@@ -66,8 +67,8 @@ bool br2_read_string(uint64_t address, char *to, size_t size)
     return false;
 }
 
-/* Called by the thread that starts the new one (QEMU 7.2), or by the new one itself (QEMU 9): then
- * it is taken for a child of the program's first thread, numbered by when they came. */
+/* Called by the thread that starts the new one (QEMU 7.2), or by the new one itself (QEMU 9). One
+ * that nobody says he started is taken for a child of the program's first thread. */
 void br2_at_vcpu(qemu_plugin_id_t id, unsigned int vcpu)
 {
     static struct br2_thread *first;
@@ -80,8 +81,10 @@ void br2_at_vcpu(qemu_plugin_id_t id, unsigned int vcpu)
         first = br2_plugin.threads[vcpu] = br2_plugin.first;
         return;
     }
-    struct br2_thread *parent = current.thread != NULL ? current.thread : first;
-    struct br2_thread *thread = br2_thread_new(parent);
+    struct br2_thread *thread =
+        current.thread != NULL ? br2_thread_new(current.thread) : br2_newcomer_take();
+    current.began = current.thread != NULL;
+    thread = thread != NULL || current.began ? thread : br2_thread_new(first);
     br2_plugin.threads[vcpu] = thread != NULL ? thread : br2_thread_spare();
 }
 
@@ -135,6 +138,7 @@ void br2_at_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, uint
     current.a2 = a2;
     current.a3 = a3;
     current.a4 = a4;
+    current.began = false;
     if (starts_process(n, number, a1)) {
         current.starting = *thread;
     } else if (number == n->execve) {
@@ -159,6 +163,7 @@ static void forked(unsigned int vcpu)
 {
     br2_threads_unlock_forked();
     br2_mapping_forked();
+    br2_newcomers_forget();
     struct br2_thread *child = br2_area_fork(&current.starting);
     memset(br2_plugin.threads, 0, sizeof br2_plugin.threads);
     br2_plugin.threads[vcpu] = child != NULL ? child : br2_thread_spare();
@@ -188,6 +193,9 @@ void br2_at_syscall_return(qemu_plugin_id_t id, unsigned int vcpu, int64_t numbe
             thread->children++;
             __atomic_add_fetch(&br2_plugin.area->header.forks, 1, __ATOMIC_RELAXED);
         }
+    } else if (number == n->clone && !current.began) {
+        struct br2_thread *child = br2_thread_new(thread);
+        br2_newcomer_leave((int)result, child != NULL ? child : br2_thread_spare());
     } else if (number == n->mmap) {
         mapped(thread, (uint64_t)result);
     } else if (number == n->munmap) {

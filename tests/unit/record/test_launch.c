@@ -100,10 +100,23 @@ static void test_scripts(void **state)
     static char texts[][16] = {"script2", "one", "two", "LD_PRELOAD=x.so"};
     static char *const arguments[] = {texts[0], texts[1], texts[2], NULL};
     static char *const variables[] = {texts[3], NULL};
-    static const char *const wanted[] = {
-        "/bin/qemu", "-plugin",         "file=p",    "-seed", "7",
-        "-E",        "LD_PRELOAD=x.so", "-0",        "./x86", "./x86",
-        "-a  b",     "./script",        "./script2", "one",   "two"};
+    static const char *const wanted[] = {"/bin/qemu",
+                                         "-plugin",
+                                         "file=p",
+                                         "-seed",
+                                         "7",
+                                         "-U",
+                                         "MALLOC_ARENA_MAX",
+                                         "-E",
+                                         "LD_PRELOAD=x.so",
+                                         "-0",
+                                         "./x86",
+                                         "./x86",
+                                         "-a  b",
+                                         "./script",
+                                         "./script2",
+                                         "one",
+                                         "two"};
     const char *words[64];
     (void)state;
     write_elf("x86", ELFCLASS64, EM_X86_64);
