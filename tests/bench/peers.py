@@ -3,15 +3,16 @@
 """Time and memory of br2pgo beside the tools people use today, on the same recordings, in turn.
 
   peers.py --br2pgo PROGRAM --recording PERF.DATA --binary BINARY [--sizes 13M,130M,1300M] [--rounds 3]
-           [--peers llvm-profgen,perf2bolt,create_gcov] [--llvm-bin DIR] [--scratch DIR]
+           [--peers llvm-profgen,create_llvm_prof,perf2bolt,create_gcov] [--llvm-bin DIR] [--scratch DIR]
 
 Each size is the recording's samples repeated, with shifted times, up to so many bytes (make_large.py
 beside this). In every round each tool runs once, in turn; medians are printed, with the ratio to br2pgo.
-Tools that are not installed are named and left out, a tool that fails is shown as failed. A second
-table shows what each got out of the last recording: functions, samples, and functions that llvm-bolt
+Tools that are not installed are named and left out, a tool that fails is shown as failed. A second table shows how
+the time of processors grows with size: the exponent that fits best, 1 is proportional; a third one what each got out of the last recording: functions, samples, and functions that llvm-bolt
 calls stale.
 """
 import argparse
+import math
 import os
 import re
 import shutil
@@ -35,6 +36,8 @@ def commands(args, data, binary, out):
     yield 'llvm-profgen', 'LLVM', [os.path.join(llvm, 'llvm-profgen'), '--perfdata=' + data,
                                    '--binary=' + binary, '--format=extbinary',
                                    '--output=' + out + '.profgen.prof']
+    yield 'create_llvm_prof', 'LLVM', ['create_llvm_prof', '--profile=' + data, '--binary=' + binary,
+                                       '--format=binary', '--out=' + out + '.create.prof']
     yield 'perf2bolt', 'BOLT', [os.path.join(llvm, 'perf2bolt'), '-p', data, '-o',
                                 out + '.perf2bolt.fdata', binary]
     yield 'create_gcov', 'GCC', ['create_gcov', '--profile=' + data, '--binary=' + binary,
@@ -81,6 +84,22 @@ def print_rows(megabytes, results):
         print('| %.0f | %s | %s | %.3f | %.3f | %.0f | %.1f |'
               % (megabytes, name, kind, wall, median(values, 1), median(values, 2),
                  wall / median(ours, 0)))
+
+
+def exponent(points):
+    """The slope of the line that fits the logarithms of (size, time) best."""
+    points = [(math.log(x), math.log(max(y, 1e-3))) for x, y in points]
+    x_mean, y_mean = (statistics.mean(values) for values in zip(*points))
+    return (sum((x - x_mean) * (y - y_mean) for x, y in points)
+            / sum((x - x_mean) ** 2 for x, _ in points))
+
+
+def print_growth(growth):
+    print('\n| tool | for | processor time grows with size to the power of |')
+    print('|---|---|---|')
+    for (name, kind), points in growth.items():
+        if len(points) > 1:
+            print('| %s | %s | %.2f |' % (name, kind, exponent(points)))
 
 
 def output_of(command, folder):
@@ -141,7 +160,7 @@ def main():
     parser.add_argument('--binary', required=True)
     parser.add_argument('--sizes', default='13M,130M,1300M')
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--peers', default='llvm-profgen,perf2bolt,create_gcov')
+    parser.add_argument('--peers', default='llvm-profgen,create_llvm_prof,perf2bolt,create_gcov')
     parser.add_argument('--llvm-bin', default='/usr/lib/llvm-19/bin')
     parser.add_argument('--scratch', default=None)
     args = parser.parse_args()
@@ -149,6 +168,7 @@ def main():
     make_large = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'make_large.py')
     print('| MB | tool | for | wall s | cpu s | peak MB | wall / br2pgo |')
     print('|---|---|---|---|---|---|---|')
+    growth = {}
     with tempfile.TemporaryDirectory(dir=args.scratch) as folder:
         # llvm-profgen finds the program by its file name in the recording.
         binary = os.path.join(folder, os.path.basename(args.binary))
@@ -158,10 +178,16 @@ def main():
             subprocess.run([sys.executable, make_large, args.recording, size, data], check=True,
                            stdout=subprocess.DEVNULL)
             results = measure(args, data, binary, folder)
-            print_rows(os.path.getsize(data) / 1e6, results)
+            megabytes = os.path.getsize(data) / 1e6
+            print_rows(megabytes, results)
+            for tool, values in results.items():
+                if None not in values:
+                    growth.setdefault(tool, []).append((megabytes, median(values, 1)))
             sys.stdout.flush()
             os.unlink(data)
+        print_growth(growth)
         print_contents(args, binary, folder)
 
 
-main()
+if __name__ == '__main__':
+    main()
