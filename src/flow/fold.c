@@ -9,13 +9,32 @@ struct place_in_file {
     uint64_t offset;
 };
 
-static struct place_in_file locate(const struct br2_spaces *spaces, uint32_t view, uint64_t address)
+static const struct br2_mapping *resolve(struct br2_fold_last *last,
+                                         const struct br2_spaces *spaces, uint32_t view,
+                                         uint64_t address)
+{
+    if (br2_is_kernel_address(address)) { /* in a view of its own */
+        return br2_spaces_resolve(spaces, view, address);
+    }
+    const struct br2_mapping *known = last->mapping;
+    if (known != NULL && last->spaces == spaces && last->view == view && address >= known->start &&
+        address < known->end) {
+        return known;
+    }
+    last->spaces = spaces;
+    last->view = view;
+    last->mapping = br2_spaces_resolve(spaces, view, address);
+    return last->mapping;
+}
+
+static struct place_in_file locate(struct br2_folded *folded, const struct br2_spaces *spaces,
+                                   uint32_t view, uint64_t address)
 {
     struct place_in_file place = {.dso = BR2_DSO_MISSING};
     if (address == 0) {
         return place;
     }
-    place.mapping = br2_spaces_resolve(spaces, view, address);
+    place.mapping = resolve(&folded->last, spaces, view, address);
     if (place.mapping == NULL) {
         place.dso = br2_is_kernel_address(address) ? BR2_DSO_KERNEL : BR2_DSO_UNMAPPED;
         return place;
@@ -40,8 +59,14 @@ static uint32_t fold_run(const struct br2_trace *trace, const struct place_in_fi
 
 static uint32_t pair_number(struct br2_folded *folded, uint32_t from, uint32_t to)
 {
-    struct br2_image_pair pair = {.from = from, .to = to};
-    return br2_strings_add(&folded->pairs, (const char *)&pair, sizeof pair);
+    struct br2_fold_last *last = &folded->last;
+    if (!last->has_pair || last->pair.from != from || last->pair.to != to) {
+        struct br2_image_pair pair = {.from = from, .to = to};
+        last->pair = pair;
+        last->pair_number = br2_strings_add(&folded->pairs, (const char *)&pair, sizeof pair);
+        last->has_pair = last->pair_number != BR2_NO_STRING;
+    }
+    return last->pair_number;
 }
 
 struct br2_image_pair br2_folded_pair(const struct br2_folded *folded, uint32_t number)
@@ -64,8 +89,8 @@ bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
 {
     uint32_t marks = BR2_SPACE_RUN_ONLY | BR2_SPACE_RESUMED | BR2_SPACE_ANY_ORIGIN;
     uint32_t view = trace->space & ~marks;
-    struct place_in_file from = locate(spaces, view, trace->from);
-    struct place_in_file to = locate(spaces, view, trace->to);
+    struct place_in_file from = locate(folded, spaces, view, trace->from);
+    struct place_in_file to = locate(folded, spaces, view, trace->to);
     if ((trace->space & BR2_SPACE_RUN_ONLY) != 0) {
         from.dso = origin_of(trace->space);
     }
@@ -81,7 +106,7 @@ bool br2_fold_trace(struct br2_folded *folded, const struct br2_spaces *spaces,
 static bool fold_timing(struct br2_folded *folded, const struct br2_spaces *spaces,
                         const struct br2_trace *timing)
 {
-    struct place_in_file to = locate(spaces, timing->space, timing->to);
+    struct place_in_file to = locate(folded, spaces, timing->space, timing->to);
     struct br2_trace folded_timing = *timing;
     folded_timing.to = to.offset;
     folded_timing.run = fold_run(timing, &to);

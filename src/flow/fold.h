@@ -35,6 +35,15 @@ struct br2_folded {
     struct br2_trace_table traces;
     struct br2_trace_table timings;
     struct br2_strings pairs; /* struct br2_image_pair as bytes: number -> pair */
+    /* What was looked up last: most traces are in one mapping, of one pair of images. */
+    struct br2_fold_last {
+        const struct br2_spaces *spaces;
+        const struct br2_mapping *mapping; /* NULL: none */
+        uint32_t view;
+        uint32_t pair_number;
+        struct br2_image_pair pair;
+        bool has_pair;
+    } last;
 };
 
 /* Adds a trace under runtime addresses, seen in the view `trace->space`. False when memory runs
