@@ -34,7 +34,7 @@ trap 'rm -rf "$folder"' EXIT
 compiler=$(command -v clang-19 || command -v clang || command -v gcc)
 python3 "$here/make_program.py" 1000 > "$folder/program.c"
 "$compiler" -O1 -g -Wl,--emit-relocs "$folder/program.c" -o "$folder/program"
-"$build/bin/br2pgo" record -q --emulate -o "$folder/perf.data" -- "$folder/program" 3000000
+"$build/bin/br2pgo" record -q --emulate -o "$folder/perf.data" -- "$folder/program" 450000
 
 echo "## Reading and counting"
 python3 "$here/make_large.py" "$folder/perf.data" "${sizes##*,}" "$folder/large.data" > "$folder/log"
