@@ -3,7 +3,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP};
@@ -12,9 +14,26 @@ static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction before[INTERRUPTION_COUNT];
 static volatile sig_atomic_t stop_signal;
 
+/* Who asks once may be heard twice: timeout(1) signals the process, then its group. */
+#define ONE_REQUEST_MS 500
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static void ask_to_stop(int number)
 {
-    stop_signal = number;
+    static int64_t asked; /* the handler is never interrupted by itself */
+    if (stop_signal == 0) {
+        stop_signal = number;
+        asked = now_ms();
+    } else if (now_ms() - asked > ONE_REQUEST_MS) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 /* A mapped file was cut short by somebody else. Nothing is being written while files are read, so
@@ -67,8 +86,11 @@ void br2_signals_spare_no_more(void)
 void br2_signals_hold(void)
 {
     /* No SA_RESTART: waiting for the reader of a FIFO must end. */
-    struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = ask_to_stop};
     sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
+        sigaddset(&action.sa_mask, interruptions[i]);
+    }
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
         sigaction(interruptions[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN) { /* as nohup sets it */

@@ -15,7 +15,8 @@ void br2_signals_begin(void);
 void br2_signals_spare(void);
 void br2_signals_spare_no_more(void);
 
-/* From here on an interruption only asks to stop, in `*br2_signals_stop()`; the second one ends. */
+/* From here on an interruption only asks to stop, in `*br2_signals_stop()`; a second one,
+ * more than half a second later, ends. */
 void br2_signals_hold(void);
 /* Undoes br2_signals_hold. */
 void br2_signals_release(void);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,6 +180,8 @@ static int spawn(struct emulation *e, const char **words, char **environment)
     if (e->pid == 0) {
         /* QEMU 8 and later have the system choose where the program's mappings lie. */
         personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+        /* Nobody is left to stop it when this process is killed. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execve(e->emulator, (char *const *)(uintptr_t)words, environment);
         reason = errno;
         (void)!write(ends[1], &reason, sizeof reason);
