@@ -45,13 +45,19 @@ uint64_t br2_thread_taken(const struct br2_thread *thread)
     return thread->taken + thread->scheduled - thread->until;
 }
 
+/* After `minimum` branches at the earliest, and fewer than `range` beyond that. */
+static void schedule(struct br2_thread *thread, uint64_t minimum, uint64_t range)
+{
+    thread->taken += thread->scheduled;
+    thread->random = mix(thread->random);
+    thread->scheduled = minimum + thread->random % range;
+    thread->until = thread->scheduled;
+}
+
 void br2_thread_schedule(struct br2_thread *thread)
 {
     uint64_t spread = br2_plugin.period / 8;
-    thread->taken += thread->scheduled;
-    thread->random = mix(thread->random);
-    thread->scheduled = br2_plugin.period - spread + thread->random % (2 * spread + 1);
-    thread->until = thread->scheduled;
+    schedule(thread, br2_plugin.period - spread, 2 * spread + 1);
 }
 
 static void flush(struct br2_stream_buffer *stream, uint64_t serial)
@@ -209,7 +215,8 @@ static void begin(struct br2_thread *thread, uint64_t parent, uint64_t ordinal, 
     thread->clock = start;
     thread->random = thread->seed;
     thread->scheduled = 0;
-    br2_thread_schedule(thread);
+    /* Anywhere in a period: threads that end before a whole one are sampled as often as others. */
+    schedule(thread, 1, br2_plugin.period);
     __atomic_store_n(&thread->serial, ++header->serials, __ATOMIC_RELEASE);
     struct br2_stream_start body = {.parent = parent, .ordinal = ordinal};
     struct br2_stream_head head = {
