@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,28 @@ static int open_target(struct br2_output *out, struct br2pgo_error *err)
     }
     out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
     return out->fd >= 0 ? 0 : br2_fail_io(err, "open", out->path, errno);
+}
+
+bool br2_output_place(const char *path, char place[PATH_MAX])
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        return false;
+    }
+    if (realpath(path, place) != NULL) {
+        return true;
+    }
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    int length = slash != NULL ? (int)(slash + 1 - path) : 1;
+    int size = snprintf(folder, sizeof folder, "%.*s", length, slash != NULL ? path : ".");
+    if (size < 0 || size >= PATH_MAX || realpath(folder, place) == NULL) {
+        return false;
+    }
+    size_t used = strcmp(place, "/") != 0 ? strlen(place) : 0;
+    size = snprintf(place + used, PATH_MAX - used, "/%s", name);
+    return size >= 0 && (size_t)size < PATH_MAX - used;
 }
 
 int br2_output_open(struct br2_output *out, const char *path, struct br2pgo_error *err)

@@ -3,6 +3,7 @@
 #ifndef BR2_BASE_FILE_H
 #define BR2_BASE_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,9 @@ struct br2_output {
 int br2_output_open(struct br2_output *out, const char *path, struct br2pgo_error *err);
 int br2_output_write(struct br2_output *out, const void *bytes, size_t size,
                      struct br2pgo_error *err);
+/* Where an output is, or would be: the same for all its names. False for standard output, folders,
+ * devices and pipes, which nothing replaces, and where there is no such folder. */
+bool br2_output_place(const char *path, char place[PATH_MAX]);
 /* All that can fail for want of space: brings the temporary file to the disk and closes it. Commit
  * does it too; here so that several outputs can be made certain before the first is renamed. */
 int br2_output_flush(struct br2_output *out, struct br2pgo_error *err);

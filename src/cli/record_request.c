@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/record_request.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/number.h"
 
 static int refuse_value(const char *option, const char *value, const char *takes,
@@ -165,18 +168,21 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
     return 0;
 }
 
-/* Each file has one content. */
-static int check_files(const struct br2_record_request *request, struct br2pgo_error *err)
+static bool is_one_file(const char *one, const char *other)
 {
-    if (strcmp(request->output, "-") == 0) {
-        br2_fail(err, BR2PGO_INVALID, "a recording is not written to standard output");
-        br2_hint(err, "that is the program's; name a file with -o");
-        return BR2PGO_INVALID;
-    }
-    const char *const files[] = {request->output, request->exact, request->totals};
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t k = i + 1; k < 3; k++) {
-            if (files[i] != NULL && files[k] != NULL && strcmp(files[i], files[k]) == 0) {
+    char place[PATH_MAX];
+    char other_place[PATH_MAX];
+    return strcmp(one, other) == 0 ||
+           (br2_output_place(one, place) && br2_output_place(other, other_place) &&
+            strcmp(place, other_place) == 0);
+}
+
+/* Each file has one content. */
+static int check_apart(const char *const *files, size_t count, struct br2pgo_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = i + 1; k < count; k++) {
+            if (files[i] != NULL && files[k] != NULL && is_one_file(files[i], files[k])) {
                 br2_fail(err, BR2PGO_INVALID, "two outputs are '%s'", files[i]);
                 br2_hint(err, "give each a name of its own");
                 return BR2PGO_INVALID;
@@ -184,6 +190,24 @@ static int check_files(const struct br2_record_request *request, struct br2pgo_e
         }
     }
     return 0;
+}
+
+static int check_files(const struct br2_record_request *request, struct br2pgo_error *err)
+{
+    struct stat st;
+    if (strcmp(request->output, "-") == 0) {
+        br2_fail(err, BR2PGO_INVALID, "a recording is not written to standard output");
+        br2_hint(err, "that is the program's; name a file with -o");
+        return BR2PGO_INVALID;
+    }
+    if (stat(request->output, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        br2_fail(err, BR2PGO_INVALID, "'%s' is no file that a recording can be written to",
+                 request->output);
+        br2_hint(err, "a recording is read back: name an ordinary file");
+        return BR2PGO_INVALID;
+    }
+    const char *const files[] = {request->output, request->exact, request->totals};
+    return check_apart(files, sizeof files / sizeof *files, err);
 }
 
 int br2_record_request_read(const struct br2_arguments *arguments, struct br2_record_request *ret,

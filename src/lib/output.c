@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "lib/all_images.h"
 #include "lib/conversion.h"
@@ -31,30 +32,6 @@ static int encode(struct br2pgo_conversion *conversion, struct br2_target *targe
         br2_prefix(err, "'%s'", target->path);
     }
     return rc;
-}
-
-/* Where a file is, or would be: the same for all its names. False for standard output, devices and
- * pipes, which nothing replaces, and where there is no such folder. */
-static bool place_of(const char *path, char place[PATH_MAX])
-{
-    struct stat st;
-    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
-        return false;
-    }
-    if (realpath(path, place) != NULL) {
-        return true;
-    }
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    int length = slash != NULL ? (int)(slash + 1 - path) : 1;
-    int size = snprintf(folder, sizeof folder, "%.*s", length, slash != NULL ? path : ".");
-    if (size < 0 || size >= PATH_MAX || realpath(folder, place) == NULL) {
-        return false;
-    }
-    size_t used = strcmp(place, "/") != 0 ? strlen(place) : 0;
-    size = snprintf(place + used, PATH_MAX - used, "/%s", name);
-    return size >= 0 && (size_t)size < PATH_MAX - used;
 }
 
 /* "/data", "/data.0", "/data.1", ... */
@@ -89,7 +66,7 @@ static bool is_part_of(const char *recording, const char *place)
 static bool is_at(const char *path, const char *place)
 {
     char other[PATH_MAX];
-    return path != NULL && place_of(path, other) && strcmp(place, other) == 0;
+    return path != NULL && br2_output_place(path, other) && strcmp(place, other) == 0;
 }
 
 int br2_refuse_twice(const char *path, struct br2pgo_error *err)
@@ -121,7 +98,7 @@ static int check_path(const struct br2pgo_conversion *conversion, const char *pa
                       struct br2pgo_error *err)
 {
     char place[PATH_MAX];
-    if (!place_of(path, place)) {
+    if (!br2_output_place(path, place)) {
         return 0;
     }
     for (size_t i = 0; i < outputs; i++) {
