@@ -115,13 +115,15 @@ static int record_emulated(const struct br2_arguments *arguments, const struct b
 }
 
 /* How the program ended, where that is not simply the end of it. */
-static void print_end(const struct br2_arguments *arguments, const struct br2_record_result *result)
+static void print_end(const struct br2_arguments *arguments, const struct br2_record_result *result,
+                      bool kept)
 {
     if (arguments->quiet) {
         return;
     }
     if (result->was_stopped) {
-        fprintf(stderr, "br2pgo: stopped; what was recorded until then is kept\n");
+        fprintf(stderr, "br2pgo: stopped%s\n",
+                kept ? "; what was recorded until then is kept" : "");
     } else if (result->signal != 0) {
         fprintf(stderr, "br2pgo: the program was ended by signal %d (%s)\n", result->signal,
                 strsignal(result->signal));
@@ -167,8 +169,10 @@ int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2p
     br2_signals_hold();
     rc = record(arguments, &request, &result, err);
     br2_signals_release();
+    if (rc == 0 || rc == BR2PGO_USELESS) {
+        print_end(arguments, &result, rc == 0);
+    }
     if (rc == 0) {
-        print_end(arguments, &result);
         *ret_exit = result.was_stopped ? 0 : result.exit_status;
         if (request.command == NULL) {
             br2_signals_forget(); /* that is how such a recording ends */

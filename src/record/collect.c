@@ -26,7 +26,12 @@
 
 static int fail_errno(struct br2pgo_error *err, const char *what)
 {
-    return br2_fail(err, BR2PGO_IO, "cannot %s: %s", what, strerrordesc_np(errno));
+    int errnum = errno;
+    br2_fail(err, BR2PGO_IO, "cannot %s: %s", what, strerrordesc_np(errnum));
+    if (errnum == EMFILE) {
+        br2_hint(err, "each process that runs takes two open files: raise 'ulimit -n'");
+    }
+    return BR2PGO_IO;
 }
 
 static int watch(const struct br2_collector *c, int fd, uint64_t run)

@@ -166,6 +166,8 @@ static int write_all(struct br2_streams *streams, const uint8_t *bytes, size_t s
         ssize_t put = pwrite(streams->fd, bytes, size, (off_t)streams->size);
         if (put < 0 && errno != EINTR) {
             br2_fail(err, BR2PGO_IO, "cannot keep what was recorded: %s", strerrordesc_np(errno));
+            br2_hint(err, "it is kept in the output's folder until the program ends: make room "
+                          "there, or record with a longer --period");
             return BR2PGO_IO;
         }
         if (put > 0) {

@@ -75,6 +75,13 @@ static void load(void)
     printf("%ld\n", call(30000));
 }
 
+static void show_name(void)
+{
+    char name[16];
+    prctl(PR_GET_NAME, name);
+    printf("%s\n", name);
+}
+
 static void close_all(void)
 {
     for (int i = 3; i < 1024; i++) { close(i); }
@@ -89,7 +96,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "load") == 0) { load(); }
         if (strcmp(argv[i], "close") == 0) { close_all(); }
         if (strcmp(argv[i], "crash") == 0) { fflush(stdout); abort(); }
+        if (strcmp(argv[i], "name") == 0) { show_name(); }
         if (strcmp(argv[i], "quit") == 0) { _exit(7); }
+        if (strcmp(argv[i], "deaf") == 0) { signal(SIGINT, SIG_IGN); signal(SIGTERM, SIG_IGN); }
         if (strcmp(argv[i], "loop") == 0) { for (;;) { work(1000); } }
     }
     return 0;
@@ -225,6 +234,17 @@ def expect_work(table, image, *calls):
     expect(f"{image}'s loop", taken, [len(calls), sum((n + 2) // 3 for n in calls)])
 
 
+def check_short_threads():
+    """Processes that end within a period are sampled as often as others: on average, one sample for
+    a period's branches."""
+    record("short.data", "--period", "20011", "--totals", "short.json", "sh", "-c",
+           "for i in 1 2 3 4 5 6 7 8 9 10; do ./program; ./program; ./program; done")
+    with open("short.json", encoding="utf-8") as file:
+        totals = json.load(file)
+    share = totals["samples"] * 20011 / totals["taken_branches"]
+    expect(f"samples for their branches, {share:.2f}", 0.5 < share < 1.5, True)
+
+
 def check_work():
     record("work.data", "--exact", "work.csv", "./program", "close", "close")
     expect_work("work.csv", "program", 15000, 15000)
@@ -277,8 +297,36 @@ def check_signals():
            ((500000, 1000000) in counts, (999999, 1000000) in counts), (True, True))
 
 
+def check_interruptions():
+    """One request that comes as two signals, as timeout's does, ends nothing at once; a second
+    request does, and the program with it."""
+    for _ in range(5):
+        with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "loop"],
+                              stderr=subprocess.PIPE, text=True) as process:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.002)
+            process.send_signal(signal.SIGTERM)
+            errors = process.communicate(timeout=60)[1]
+        expect("heard twice", "stopped" in errors and os.path.getsize("twice.data") > 1000, True)
+        os.remove("twice.data")
+    with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "deaf", "loop"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)  # the program has its end of the pipe
+    expect("asked twice", (process.returncode, os.path.exists("twice.data")), (-signal.SIGINT, False))
+    for name in os.listdir("."):
+        if name.startswith(".br2pgo"):
+            os.remove(name)
+
+
 def check_ends():
     """However the program ends, what was recorded is kept, and its status is passed on."""
+    for words in (("./program",), ("sh", "-c", "true; ./program name")):
+        expect("the name", record("name.data", *words, "name").stdout, "program\n")
     for how, status in (("crash", 128 + signal.SIGABRT), ("quit", 7)):
         result = record(how + ".data", "--period", "101", "./program", how, status=status)
         if how == "crash" and "signal 6" not in result.stderr:
@@ -359,8 +407,8 @@ def main():
         build("signals", SIGNALS)
         build("late.so", LATE, "-shared", "-fPIC")
         try:
-            for check in (check_tasks, check_same, check_work, check_callgrind, check_signals,
-                          check_ends, check_refusals, check_tools, check_machines):
+            for check in (check_tasks, check_same, check_short_threads, check_work, check_callgrind, check_signals,
+                          check_interruptions, check_ends, check_refusals, check_tools, check_machines):
                 begin = time.monotonic()
                 check()
                 print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "record/plugin/plugin.h"
@@ -137,8 +138,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
         return fail("it does not know the machine");
     }
     if (!br2_area_make(&a.header)) {
-        return fail("it does not reach the recorder, or has no room to share with it (ulimit -v)");
+        return fail(
+            "it does not reach the recorder, or has no room to share with it (ulimit -v, -f)");
     }
+    /* What the program, and who looks for it, takes for its name. */
+    prctl(PR_SET_NAME, a.header.name);
     br2_plugin.first = br2_thread_first(a.seed, a.header.start);
     if (br2_plugin.first == NULL) {
         return fail("there is no room");
