@@ -173,6 +173,10 @@ struct br2_area {
     struct br2_block_counts counts[BR2_AREA_THREADS + 1][BR2_AREA_BLOCKS] BR2_AREA_ALIGNED;
 };
 
+/* Maps an area's file, for PROT_* access; one that is not shared, of zeros, where `file` < 0. To be
+ * given to munmap. NULL: errno says why. */
+struct br2_area *br2_area_map(int file, int protection);
+
 /* Records in a stream; each is a multiple of 8 bytes. */
 enum br2_stream_type {
     BR2_STREAM_START,   /* struct br2_stream_start: a thread begins */

@@ -108,9 +108,8 @@ void br2_collector_kill(const struct br2_collector *c, int number)
 
 static const struct br2_area *map_area(int memory, struct br2pgo_error *err)
 {
-    void *area =
-        mmap(NULL, sizeof(struct br2_area), PROT_READ, MAP_SHARED | MAP_NORESERVE, memory, 0);
-    if (area == MAP_FAILED) {
+    const struct br2_area *area = br2_area_map(memory, PROT_READ);
+    if (area == NULL) {
         fail_errno(err, "read what a program left behind");
         return NULL;
     }

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.realpath(os.environ.get("SOURCE_DIR")
@@ -34,18 +35,25 @@ def tidy(build, path):
     return result.returncode == 0
 
 
+def each_once(build, folder):
+    """What is compiled twice is analysed once: clang-tidy, which would do it in one process, then finds fault with va_list."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        entries = {os.path.realpath(entry["file"]): entry for entry in reversed(json.load(file))}
+    with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump(list(entries.values()), file)
+    return entries
+
+
 def main():
     if not shutil.which("clang-tidy-14"):
         print("no clang-tidy-14 here")
         return 77
-    build = sys.argv[1]
     chosen = [os.path.realpath(path) for path in sys.argv[2:]]
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        paths = {os.path.realpath(entry["file"]) for entry in json.load(file)}
-    paths = sorted(path for path in paths
-                   if (path in chosen if chosen else path.startswith(FOLDERS)))
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        good = sum(pool.map(lambda path: tidy(build, path), paths))
+    with tempfile.TemporaryDirectory(prefix="br2pgo-tidy-") as folder:
+        paths = sorted(path for path in each_once(sys.argv[1], folder)
+                       if (path in chosen if chosen else path.startswith(FOLDERS)))
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            good = sum(pool.map(lambda path: tidy(folder, path), paths))
     print(f"{good} of {len(paths)} files clean")
     return 0 if good == len(paths) and paths else 1
 

@@ -96,13 +96,12 @@ static struct br2_area *map_new(int *ret_file)
     if (file < 0) {
         return NULL;
     }
-    void *area = MAP_FAILED;
+    struct br2_area *area = NULL;
     if (ftruncate(file, sizeof(struct br2_area)) == 0 &&
         fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
-        area = mmap(NULL, sizeof(struct br2_area), PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_NORESERVE, file, 0);
+        area = br2_area_map(file, PROT_READ | PROT_WRITE);
     }
-    if (area == MAP_FAILED) {
+    if (area == NULL) {
         close(file);
         return NULL;
     }
@@ -148,9 +147,7 @@ static void copy_common(struct br2_area *to, const struct br2_area *from)
 /* Where there is no recorder, or no memory to share: nobody will read it. */
 static struct br2_area *map_private(void)
 {
-    void *area = mmap(NULL, sizeof(struct br2_area), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return area != MAP_FAILED ? area : NULL;
+    return br2_area_map(-1, PROT_READ | PROT_WRITE);
 }
 
 struct br2_thread *br2_area_fork(const struct br2_thread *parent)

@@ -82,9 +82,9 @@ static const struct br2_block blocks[BLOCKS] = {
 
 static int set_up(void **state)
 {
-    struct br2_area *area = mmap(NULL, sizeof *area, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    assert_true(area != MAP_FAILED);
+    struct br2_area *area = br2_area_map(-1, PROT_READ | PROT_WRITE);
+    assert_non_null(area);
+    assert_int_equal((uintptr_t)area % _Alignof(struct br2_area), 0);
     area->header.block_count = BLOCKS;
     memcpy(area->blocks, blocks, sizeof blocks);
     memset(&br2_plugin, 0, sizeof br2_plugin);
