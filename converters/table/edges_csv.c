@@ -64,7 +64,7 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
         }
         br2_buf_u8(out, ',');
         if (edge->probability_known) {
-            br2_table_put_probability(out, edge->probability);
+            br2_buf_probability(out, edge->probability);
         }
         br2_buf_u8(out, '\n');
     }

@@ -103,7 +103,7 @@ static int put_edge(struct br2_buf *out, const struct br2_strings *names,
     }
     br2_buf_str(out, ",\"probability\":");
     if (edge->probability_known) {
-        br2_table_put_probability(out, edge->probability);
+        br2_buf_probability(out, edge->probability);
     } else {
         br2_buf_str(out, "null");
     }

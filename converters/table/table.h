@@ -8,9 +8,6 @@
 extern const struct br2_format br2_format_edges_csv;
 extern const struct br2_format br2_format_edges_json;
 
-/* A probability, 0 to 1, in the shortest decimal form of at most six significant digits; the same
- * in every locale. */
-void br2_table_put_probability(struct br2_buf *out, double probability);
 /* The kind of that name, or BR2_EDGE_KINDS. */
 enum br2_edge_kind br2_table_kind(const char *text, size_t length);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/buf.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,5 +107,28 @@ void br2_buf_printf(struct br2_buf *buf, const char *format, ...)
         vsnprintf(room, (size_t)length + 1, format, args);
         va_end(args);
         buf->size += (size_t)length;
+    }
+}
+
+#define SIGNIFICANT  6
+#define MAX_DECIMALS 18
+
+void br2_buf_probability(struct br2_buf *buf, double probability)
+{
+    int decimals = SIGNIFICANT;
+    double scaled = probability * 1e6;
+    while (scaled < 1e5 && scaled > 0 && decimals < MAX_DECIMALS) {
+        scaled *= 10;
+        decimals++;
+    }
+    uint64_t digits = (uint64_t)(scaled + 0.5);
+    while (decimals > 0 && digits % 10 == 0) {
+        digits /= 10;
+        decimals--;
+    }
+    if (decimals == 0) {
+        br2_buf_printf(buf, "%" PRIu64, digits);
+    } else { /* below 1, so every digit is a decimal */
+        br2_buf_printf(buf, "0.%0*" PRIu64, decimals, digits);
     }
 }

@@ -24,5 +24,8 @@ void br2_buf_le64(struct br2_buf *buf, uint64_t value);
 void br2_buf_uleb(struct br2_buf *buf, uint64_t value);
 void br2_buf_printf(struct br2_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A probability, 0 to 1, in the shortest decimal form of at most six significant digits; the same
+ * in every locale. */
+void br2_buf_probability(struct br2_buf *buf, double probability);
 
 #endif

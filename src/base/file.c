@@ -26,6 +26,19 @@ static ssize_t read_retrying(int fd, void *bytes, size_t size)
     return got;
 }
 
+void br2_read_beginning(int fd, char *text, size_t size)
+{
+    char rest[512];
+    size_t used = 0;
+    ssize_t got;
+    do {
+        bool full = used == size - 1;
+        got = read_retrying(fd, full ? rest : text + used, full ? sizeof rest : size - 1 - used);
+        used += got > 0 && !full ? (size_t)got : 0;
+    } while (got > 0);
+    text[used] = '\0';
+}
+
 /* Where a file is opened from, and how. */
 struct opening {
     const char *path;

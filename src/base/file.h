@@ -40,6 +40,10 @@ void br2_file_close(struct br2_file *file);
 /* What follows the last slash of a path; all of it where there is none. */
 const char *br2_base_name(const char *path);
 
+/* The beginning of what a pipe brings, up to `size` - 1 bytes and a NUL; the rest is read too, so
+ * that who writes does not wait for a reader. What comes before an error counts. */
+void br2_read_beginning(int fd, char *text, size_t size);
+
 /* An output being made: a temporary file beside `path`, renamed over it by commit. */
 struct br2_output {
     char *path;      /* owned */

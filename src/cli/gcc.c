@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 
 /* What is kept of an answer. */
 #define ANSWER_SIZE 512
@@ -38,20 +39,6 @@ static int start(const char *path, const char *option, int output, pid_t *ret)
     return rc;
 }
 
-/* The beginning of what it says; the rest is read too, so that it does not wait for a reader. */
-static void read_answer(int input, char answer[ANSWER_SIZE])
-{
-    char rest[256];
-    size_t used = 0;
-    ssize_t got;
-    do {
-        bool full = used == ANSWER_SIZE - 1;
-        got = read(input, full ? rest : answer + used, full ? sizeof rest : ANSWER_SIZE - 1 - used);
-        used += got > 0 && !full ? (size_t)got : 0;
-    } while (got > 0 || (got < 0 && errno == EINTR));
-    answer[used] = '\0';
-}
-
 /* What `path` answers to an option; "" where it does not know it. BR2PGO_IO: it does not run. */
 static int ask(const char *path, const char *option, char answer[ANSWER_SIZE],
                struct br2pgo_error *err)
@@ -64,7 +51,7 @@ static int ask(const char *path, const char *option, char answer[ANSWER_SIZE],
     int rc = start(path, option, ends[1], &child);
     close(ends[1]);
     if (rc == 0) {
-        read_answer(ends[0], answer);
+        br2_read_beginning(ends[0], answer, ANSWER_SIZE);
     }
     close(ends[0]);
     if (rc != 0) {

@@ -256,27 +256,6 @@ static void put_image(struct br2_buf *buf, const char *name)
     br2_buf_u8(buf, '"');
 }
 
-/* Six decimals, or as many as give six digits; the last zeros left out. */
-static void put_share(struct br2_buf *buf, uint64_t count, uint64_t of)
-{
-    int decimals = 6;
-    double scaled = (double)count / (double)of * 1e6;
-    while (scaled < 1e5 && scaled > 0 && decimals < 18) {
-        scaled *= 10;
-        decimals++;
-    }
-    uint64_t digits = (uint64_t)(scaled + 0.5);
-    while (decimals > 0 && digits % 10 == 0) {
-        digits /= 10;
-        decimals--;
-    }
-    if (decimals == 0) {
-        br2_buf_printf(buf, "%" PRIu64, digits);
-    } else {
-        br2_buf_printf(buf, "0.%0*" PRIu64, decimals, digits);
-    }
-}
-
 static void put_row(struct br2_buf *buf, const struct sorting *row, uint64_t outcomes)
 {
     static const char *const names[] = {"cond",  "jump",   "call",       "icall",
@@ -297,7 +276,7 @@ static void put_row(struct br2_buf *buf, const struct sorting *row, uint64_t out
     }
     br2_buf_u8(buf, ',');
     if (edge->from != 0) {
-        put_share(buf, edge->count, outcomes);
+        br2_buf_probability(buf, (double)edge->count / (double)outcomes);
     }
     br2_buf_u8(buf, '\n');
 }

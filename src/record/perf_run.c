@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "record/perf_refusal.h"
 
 /* What is kept of perf's words. */
@@ -69,20 +70,6 @@ static int start_trial(char **words, int output, pid_t *ret)
     return rc;
 }
 
-/* The beginning; the rest is read too, so that nobody waits for a reader. */
-static void read_said(int input, char said[SAID_SIZE])
-{
-    char rest[512];
-    size_t used = 0;
-    ssize_t got;
-    do {
-        bool full = used == SAID_SIZE - 1;
-        got = read(input, full ? rest : said + used, full ? sizeof rest : SAID_SIZE - 1 - used);
-        used += got > 0 && !full ? (size_t)got : 0;
-    } while (got > 0 || (got < 0 && errno == EINTR));
-    said[used] = '\0';
-}
-
 /* Runs a trial; its wait status to `ret`. */
 static int run_trial(char **words, char said[SAID_SIZE], int *ret, struct br2pgo_error *err)
 {
@@ -94,7 +81,7 @@ static int run_trial(char **words, char said[SAID_SIZE], int *ret, struct br2pgo
     int rc = start_trial(words, ends[1], &child);
     close(ends[1]);
     if (rc == 0) {
-        read_said(ends[0], said);
+        br2_read_beginning(ends[0], said, SAID_SIZE);
     }
     close(ends[0]);
     if (rc == ENOENT) {

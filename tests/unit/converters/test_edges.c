@@ -127,7 +127,7 @@ static void probabilities_are_short(void **state)
     setlocale(LC_ALL, "de_DE.UTF-8");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct br2_buf out = {0};
-        br2_table_put_probability(&out, cases[i].value);
+        br2_buf_probability(&out, cases[i].value);
         br2_buf_u8(&out, 0);
         assert_string_equal((const char *)out.bytes, cases[i].text);
         br2_buf_done(&out);
