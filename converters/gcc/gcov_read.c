@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/limits.h"
 #include "converters/gcc/internal.h"
 
 /* The fewest bytes each can take. */
@@ -270,7 +271,7 @@ static int read_callsites(struct reader *reader, struct br2_function_profile *fu
     if (count > br2_cursor_left(c) / MIN_CALLSITE_SIZE) {
         return corrupt(reader, err, "a function has more inlined functions than fit");
     }
-    if (count != 0 && depth == BR2_GCOV_MAX_DEPTH) {
+    if (count != 0 && depth == BR2_PROFILE_DEPTH_MAX) {
         return corrupt(reader, err, "inlined functions are nested too deep");
     }
     int rc = 0;

@@ -22,8 +22,6 @@
 
 #define BR2_GCOV_INDIRECT_CALL 7u /* the kind of a call target: HIST_TYPE_INDIR_CALL_TOPN */
 #define BR2_GCOV_NO_FILE       UINT32_MAX
-/* The deepest nesting of inlined functions a reader follows. Compilers stay far below. */
-#define BR2_GCOV_MAX_DEPTH 256
 
 int br2_gcov_write(const struct br2_profile *profile, const struct br2_write_options *options,
                    struct br2_buf *out, struct br2pgo_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reading LLVM's extensible binary sample profile, as LLVM 14 to 19 write it: any layout of
  * sections, any of the name tables; sections of unknown types are skipped, as LLVM does. */
+#include "base/limits.h"
 #include "converters/llvm/extbinary.h"
 
 #include <inttypes.h>
@@ -128,7 +129,7 @@ static int read_function_metadata(struct ext_reader *r, uint64_t flags,
     if (attributes > UINT32_MAX) {
         return br2_llvm_corrupt(&r->base, err, "attributes have more than 32 bits");
     }
-    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH) {
+    if (callsites > 0 && depth == BR2_PROFILE_DEPTH_MAX) {
         return br2_llvm_corrupt(&r->base, err, "inlined functions are nested too deep");
     }
     if (function) {

@@ -6,10 +6,6 @@
 #include "base/cursor.h"
 #include "converters/llvm/llvm.h"
 
-/* The deepest nesting of inlined functions a reader follows. Compilers stay far below. */
-#define BR2_LLVM_MAX_DEPTH 256
-/* The largest section a reader unpacks. */
-#define BR2_LLVM_MAX_SECTION (UINT64_C(1) << 31)
 /* A place's line offset has 16 bits; LLVM 22 refuses binary files that have more. */
 #define BR2_LLVM_MAX_OFFSET 0xffffu
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "converters/llvm/internal.h"
 
 /* "SPROF42" and a format byte, as one big-endian number in LEB128. */
@@ -291,7 +292,7 @@ static int read_body(struct br2_llvm_reader *reader, struct br2_function_profile
     if (c->failed || callsites > br2_cursor_left(c) / MIN_CALLSITE_SIZE) {
         return br2_llvm_corrupt(reader, err, "a function has more callsites than fit");
     }
-    if (callsites > 0 && depth == BR2_LLVM_MAX_DEPTH) {
+    if (callsites > 0 && depth == BR2_PROFILE_DEPTH_MAX) {
         return br2_llvm_corrupt(reader, err, "inlined functions are nested too deep");
     }
     for (uint64_t i = 0; i < callsites; i++) {

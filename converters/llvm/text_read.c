@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/number.h"
 #include "converters/llvm/text.h"
 
@@ -24,7 +25,7 @@ struct text_reader {
     const char *at;
     const char *end;
     size_t line_number;
-    struct br2_function_profile *stack[BR2_LLVM_MAX_DEPTH + 1];
+    struct br2_function_profile *stack[BR2_PROFILE_DEPTH_MAX + 1];
     size_t depth;                /* functions on the stack */
     size_t metadata_depth;       /* of the last metadata line, 0 = none since the last function */
     struct line_target *targets; /* owned: of the current line */
@@ -272,7 +273,7 @@ static int read_callsite(struct text_reader *r, struct br2_place place, struct p
                       &total)) {
         return corrupt(r, "expected COUNT or CALLEE:TOTAL after the place");
     }
-    if (r->depth > BR2_LLVM_MAX_DEPTH) {
+    if (r->depth > BR2_PROFILE_DEPTH_MAX) {
         return corrupt(r, "inlined functions are nested too deep");
     }
     uint32_t name = br2_profile_name(r->profile, rest.text, (size_t)(colon - rest.text));

@@ -2,6 +2,7 @@
 /* Compressed sections. The only file that knows zlib. */
 #include <zlib.h>
 
+#include "base/limits.h"
 #include "converters/llvm/internal.h"
 
 /* No zlib stream unpacks to more than this many times its size. */
@@ -42,9 +43,9 @@ int br2_llvm_inflate(struct br2_llvm_reader *reader, uint8_t **ret_bytes, size_t
     if (size == 0 || size / MAX_RATIO > packed_size) {
         return br2_llvm_corrupt(reader, err, "the compressed data cannot have the stated size");
     }
-    if (size > BR2_LLVM_MAX_SECTION) {
+    if (size > BR2_PROFILE_SECTION_MAX) {
         return br2_fail(err, BR2PGO_LIMIT, "%s unpacks to more than %llu bytes", reader->where,
-                        (unsigned long long)BR2_LLVM_MAX_SECTION);
+                        (unsigned long long)BR2_PROFILE_SECTION_MAX);
     }
     const uint8_t *packed = br2_cursor_bytes(&reader->cursor, (size_t)packed_size);
     uint8_t *bytes = br2_alloc((size_t)size);

@@ -272,6 +272,14 @@ struct br2pgo_merge_options {
 BR2PGO_API int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
                             const struct br2pgo_merge_options *options, struct br2pgo_error *err);
 
+/*
+ * The most memory, in bytes, that the library may take in this process, of all its conversions and
+ * threads together, with what the libraries below it take; 0: no limit, as at the beginning. What
+ * needs more fails with BR2PGO_NO_MEMORY, and with nothing written. Files that are mapped do not
+ * count: the system can take their memory back. Set it before anything else is called.
+ */
+BR2PGO_API void br2pgo_set_max_memory(size_t bytes);
+
 BR2PGO_API void br2pgo_free(void *block);
 BR2PGO_API const char *br2pgo_version(void);
 

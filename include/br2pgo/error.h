@@ -10,7 +10,7 @@ extern "C" {
 /* Numbers are part of the ABI: never renumber. */
 enum br2pgo_status {
     BR2PGO_OK = 0,
-    BR2PGO_NO_MEMORY = -1,
+    BR2PGO_NO_MEMORY = -1,   /* the system's, or what br2pgo_set_max_memory allows */
     BR2PGO_IO = -2,          /* the system refused: open, read, write, rename */
     BR2PGO_INVALID = -3,     /* the caller's argument or option makes no sense */
     BR2PGO_CORRUPT = -4,     /* a file contradicts its own format */

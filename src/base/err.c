@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 void br2_make_printable(char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -99,5 +101,13 @@ int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, in
 
 int br2_fail_memory(struct br2pgo_error *err)
 {
-    return br2_fail(err, BR2PGO_NO_MEMORY, "out of memory");
+    size_t limit;
+    if (!br2_mem_limit_hit(&limit)) {
+        return br2_fail(err, BR2PGO_NO_MEMORY, "out of memory");
+    }
+    const size_t mib = 1024 * 1024;
+    br2_fail(err, BR2PGO_NO_MEMORY, "more memory is needed than the %zu %s that are allowed",
+             limit >= mib ? limit / mib : limit, limit >= mib ? "MiB" : "bytes");
+    br2_hint(err, "allow more (--max-memory), or convert fewer recordings or images at a time");
+    return BR2PGO_NO_MEMORY;
 }

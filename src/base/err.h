@@ -31,7 +31,7 @@ int br2_fail_io(struct br2pgo_error *err, const char *verb, const char *path, in
  * one line on somebody's terminal. */
 void br2_make_printable(char *text, size_t size);
 
-/* "out of memory"; returns BR2PGO_NO_MEMORY. */
+/* "out of memory", or that the limit of base/mem.h is reached; returns BR2PGO_NO_MEMORY. */
 int br2_fail_memory(struct br2pgo_error *err);
 
 #endif

@@ -258,9 +258,13 @@ static int open_target(struct br2_output *out, struct br2pgo_error *err)
     }
     if (S_ISREG(st.st_mode)) {
         /* Replace what a link points to, not the link. */
-        char *real = realpath(out->path, NULL);
-        if (real == NULL) {
+        char place[PATH_MAX];
+        if (realpath(out->path, place) == NULL) {
             return br2_fail_io(err, "resolve", out->path, errno);
+        }
+        char *real = br2_strdup(place);
+        if (real == NULL) {
+            return br2_fail_memory(err);
         }
         br2_free(out->path);
         out->path = real;

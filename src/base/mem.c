@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,14 +25,90 @@ static bool must_fail(void)
     return fail_at != 0 && number >= fail_at;
 }
 
+/* Bytes of the blocks that are in use; what malloc takes beside them is counted with others'. */
+static atomic_size_t own_bytes;
+static atomic_size_t limit_bytes; /* 0: none */
+static atomic_bool limit_hit;
+
+/* Others' memory is asked for after so many bytes more of our own, and at the beginning. */
+#define ASK_EVERY ((size_t)1024 * 1024)
+static atomic_size_t others_bytes;
+static atomic_size_t asked_ago = ASK_EVERY;
+
+void br2_mem_limit(size_t bytes)
+{
+    atomic_store(&limit_bytes, bytes);
+    atomic_store(&limit_hit, false);
+    atomic_store(&asked_ago, ASK_EVERY);
+}
+
+bool br2_mem_limit_hit(size_t *ret_limit)
+{
+    *ret_limit = atomic_load(&limit_bytes);
+    return atomic_load(&limit_hit);
+}
+
+/* What libdw, LLVM and others have from malloc cannot be refused, but it counts. Under a sanitizer
+ * nothing is known of it. */
+static size_t ask_for_others(size_t own)
+{
+    struct mallinfo2 info = mallinfo2();
+    size_t all = info.uordblks + info.hblkhd;
+    size_t others = all > own ? all - own : 0;
+    atomic_store_explicit(&others_bytes, others, memory_order_relaxed);
+    atomic_store_explicit(&asked_ago, 0, memory_order_relaxed);
+    return others;
+}
+
+size_t br2_mem_used(void)
+{
+    size_t own = atomic_load(&own_bytes);
+    return own + ask_for_others(own);
+}
+
+/* Whether `size` bytes more are within the limit. */
+static bool fits(size_t size)
+{
+    size_t limit = atomic_load_explicit(&limit_bytes, memory_order_relaxed);
+    if (limit == 0) {
+        return true;
+    }
+    size_t own = atomic_load_explicit(&own_bytes, memory_order_relaxed);
+    size_t ago = atomic_fetch_add_explicit(&asked_ago, size, memory_order_relaxed);
+    size_t others = ago >= ASK_EVERY || size >= ASK_EVERY
+                        ? ask_for_others(own)
+                        : atomic_load_explicit(&others_bytes, memory_order_relaxed);
+    size_t used = own + others;
+    if (used <= limit && size <= limit - used) {
+        return true;
+    }
+    atomic_store(&limit_hit, true);
+    return false;
+}
+
+static void *count_in(void *block)
+{
+    atomic_fetch_add_explicit(&own_bytes, malloc_usable_size(block), memory_order_relaxed);
+    return block;
+}
+
+static void count_out(void *block)
+{
+    atomic_fetch_sub_explicit(&own_bytes, malloc_usable_size(block), memory_order_relaxed);
+}
+
 void *br2_alloc(size_t size)
 {
-    return must_fail() ? NULL : malloc(size != 0 ? size : 1);
+    return must_fail() || !fits(size) ? NULL : count_in(malloc(size != 0 ? size : 1));
 }
 
 void *br2_calloc(size_t count, size_t size)
 {
-    return must_fail() ? NULL : calloc(count != 0 ? count : 1, size != 0 ? size : 1);
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || must_fail() || !fits(bytes)) {
+        return NULL;
+    }
+    return count_in(calloc(bytes != 0 ? bytes : 1, 1));
 }
 
 void *br2_realloc_array(void *old, size_t count, size_t size)
@@ -40,7 +117,17 @@ void *br2_realloc_array(void *old, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes) || must_fail()) {
         return NULL;
     }
-    return realloc(old, bytes != 0 ? bytes : 1);
+    size_t before = malloc_usable_size(old);
+    /* For a moment both may be there: where they are, old and new must fit. */
+    if (bytes > before && !fits(bytes)) {
+        return NULL;
+    }
+    void *block = realloc(old, bytes != 0 ? bytes : 1);
+    if (block != NULL) {
+        atomic_fetch_sub_explicit(&own_bytes, before, memory_order_relaxed);
+        count_in(block);
+    }
+    return block;
 }
 
 char *br2_strndup(const char *text, size_t length)
@@ -78,6 +165,7 @@ char *br2_format(const char *format, ...)
 
 void br2_free(void *block)
 {
+    count_out(block);
     free(block);
 }
 

@@ -16,6 +16,18 @@ char *br2_strndup(const char *text, size_t length);
 char *br2_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void br2_free(void *block);
 
+/*
+ * The most memory this process may take for the library, of all threads together: its own, and what
+ * the libraries it uses have from malloc (glibc tells that). An allocation that would go beyond
+ * fails; what others allocate cannot be refused, but counts from the next megabyte on. 0: no limit,
+ * as at the beginning.
+ */
+void br2_mem_limit(size_t bytes);
+/* Whether an allocation has failed for that since the limit was set; the limit. */
+bool br2_mem_limit_hit(size_t *ret_limit);
+/* Bytes in use, as the limit counts them. */
+size_t br2_mem_used(void);
+
 /* Test hook: the `nth` allocation from now on (1 = the next) fails, and all after it; 0 turns it
  * off. Returns the number of allocations seen since the last call. Not thread-safe. */
 size_t br2_mem_fail_at(size_t nth);

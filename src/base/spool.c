@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 void br2_spool_begin(struct br2_spool *spool, const char *folder)

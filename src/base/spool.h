@@ -12,9 +12,6 @@
 
 #include "base/file.h"
 
-/* As much stays in memory. */
-#define BR2_SPOOL_MEMORY ((size_t)4 * 1024 * 1024)
-
 struct br2_spool {
     const char *folder; /* borrowed */
     uint8_t *bytes;     /* NULL when they are in the file */

@@ -87,6 +87,7 @@ int main(int argc, char **argv)
     int exit_status = 0;
     int rc = br2_arguments_parse(argc, argv, &arguments, &err);
     if (rc == 0) {
+        br2pgo_set_max_memory(arguments.max_memory);
         rc = run_command(&arguments, &exit_status, &err);
     }
     br2_arguments_done(&arguments);

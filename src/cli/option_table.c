@@ -78,6 +78,8 @@ const struct br2_option_line br2_option_lines[] = {
      MEMBER(report)},
     {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
     {'j', "threads", "N", FOR_CONVERT, "count with N threads (default: one for each processor)", 0},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE,
+     "fail rather than take more memory than this (512M, 2G)", 0},
     {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
     {OPTION_PERIOD, "period", "N", FOR_RECORD,
      "taken branches between samples (default: 500009; emulated: 5003)", MEMBER(record.period)},
@@ -182,12 +184,15 @@ static void print_options(unsigned command, unsigned before)
 /* The names of options that were explained before. */
 static void list_options(unsigned command, unsigned before)
 {
-    printf("  as above:");
+    int column = printf("  as above:");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct br2_option_line *line = &br2_option_lines[i];
         if ((line->commands & command) != 0 && (line->commands & before) != 0 &&
             line->commands != FOR_ALL) {
-            printf(" --%s", line->name);
+            if (column + 3 + (int)strlen(line->name) > 100) {
+                column = printf("\n           ");
+            }
+            column += printf(" --%s", line->name);
         }
     }
     printf("\n");
@@ -207,6 +212,7 @@ void br2_print_help(void)
     print_options(FOR_CONVERT, 0);
     printf("\nbr2pgo inspect, what is in a recording:\n");
     print_options(FOR_INSPECT, FOR_CONVERT);
+    list_options(FOR_INSPECT, FOR_CONVERT);
     printf("\nbr2pgo show, a finished profile as text:\n");
     list_options(FOR_SHOW, FOR_CONVERT);
     printf(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "cli/option_table.h"
@@ -145,6 +146,25 @@ static int parse_threads(const char *value, int *ret, struct br2pgo_error *err)
     return 0;
 }
 
+/* "512M": a number of bytes, or of 1024 of what is below for each of K, M and G. */
+static int parse_memory(const char *value, size_t *ret, struct br2pgo_error *err)
+{
+    static const char units[] = "KMG";
+    const char *at = value;
+    uint64_t number;
+    bool good = br2_number_read(&at, SIZE_MAX, &number);
+    const char *unit = good && *at != '\0' ? strchr(units, *at) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit + 1 - units) : 0;
+    if (!good || at[unit != NULL] != '\0' || number > SIZE_MAX >> shift ||
+        number << shift < BR2_MEMORY_MIN) {
+        br2_fail(err, BR2PGO_INVALID, "option '--max-memory' does not take '%s'", value);
+        br2_hint(err, "it takes a size of %zuM or more, like 512M or 2G", BR2_MEMORY_MIN >> 20);
+        return BR2PGO_INVALID;
+    }
+    *ret = (size_t)number << shift;
+    return 0;
+}
+
 static int take_option(struct br2_arguments *arguments, int id, const char *value,
                        struct br2pgo_error *err)
 {
@@ -187,6 +207,9 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         break;
     case 'j':
         rc = parse_threads(value, &arguments->threads, err);
+        break;
+    case OPTION_MAX_MEMORY:
+        rc = parse_memory(value, &arguments->max_memory, err);
         break;
     case OPTION_NAMES:
         rc = parse_word("names", value, names_words, &arguments->suffixes, err);

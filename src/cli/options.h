@@ -66,6 +66,7 @@ struct br2_arguments {
     const char *cpus;
     const char *time;
     uint64_t min_count;
+    size_t max_memory; /* bytes; 0: not given */
     bool ignore_kernel;
     bool skip_bad;
     const char *sysroot;

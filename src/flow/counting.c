@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
-#define TRACES_MAX  (1u << 20)
 #define UPDATES_MAX (UINT64_C(1) << 30) /* an update adds at most 1 and 2 to halves of 32 bits */
 #define ONE         (UINT64_C(1) << 32) /* in the counts of a trace */
 #define FAR         16384               /* so many traces do not fit in a second-level cache */
@@ -105,7 +105,7 @@ static inline bool reserve(struct br2_live_traces *table, size_t more)
 
 bool br2_live_traces_full(const struct br2_live_traces *table)
 {
-    return table->used > TRACES_MAX || table->updates >= UPDATES_MAX;
+    return table->used > BR2_LIVE_TRACES_MAX || table->updates >= UPDATES_MAX;
 }
 
 uint32_t br2_run_between(uint64_t to, uint64_t end)

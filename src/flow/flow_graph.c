@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "flow/flow_graph.h"
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "flow/flow_private.h"
 

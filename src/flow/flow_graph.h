@@ -18,9 +18,6 @@
 
 #define BR2_NO_FUNCTION UINT32_MAX
 
-/* The longest code range that is decoded: a range of more is a lie of the file's. */
-#define BR2_RANGE_BYTES_MAX ((uint64_t)16 * 1024 * 1024)
-
 /* What becomes of a branch record. Kept ones first, then the reasons for losing one, in the order
  * in which they are tested. */
 enum br2_branch_verdict {

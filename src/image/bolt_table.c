@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/limits.h"
 #include "image/image_private.h"
 
 #define TABLE_SECTION ".note.bolt_bat"

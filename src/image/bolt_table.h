@@ -9,9 +9,6 @@
 
 #include "image/image.h"
 
-/* More than the largest program has; memory is bounded before that by the size of the file. */
-#define BR2_BOLT_PLACES_MAX ((size_t)1 << 28)
-
 /* The place of a basic block, or of a branch or call inside one. */
 struct br2_bolt_place {
     uint32_t output; /* bytes from the fragment's start */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/limits.h"
 #include "image/debug_private.h"
 
 struct abbreviation {

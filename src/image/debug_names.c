@@ -3,10 +3,8 @@
  * abstract origin, and that only what differs from its declaration. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "image/debug_private.h"
-
-#define CHAIN_MAX  16                  /* references followed; a cycle must end */
-#define STRING_MAX ((size_t)64 * 1024) /* many DIEs may refer to one long name */
 
 /* The end of an inline string (DW_FORM_string) is not checked by libdw. */
 static const char *checked_inline(struct br2_debug *debug, Dwarf_Die *die, const char *text)
@@ -14,7 +12,7 @@ static const char *checked_inline(struct br2_debug *debug, Dwarf_Die *die, const
     size_t size;
     const uint8_t *bytes = br2_debug_bytes_around(debug, die, text, &size);
     size_t left = bytes != NULL ? size - (size_t)((const uint8_t *)text - bytes) : 0;
-    left = left < STRING_MAX ? left : STRING_MAX;
+    left = left < BR2_DEBUG_NAME_MAX ? left : BR2_DEBUG_NAME_MAX;
     return left != 0 && memchr(text, '\0', left) != NULL ? text : NULL;
 }
 
@@ -24,7 +22,7 @@ static const char *string_of(struct br2_debug *debug, Dwarf_Die *die, Dwarf_Attr
     if (text != NULL && dwarf_whatform(attribute) == DW_FORM_string) {
         return checked_inline(debug, die, text);
     }
-    return text != NULL && strnlen(text, STRING_MAX) < STRING_MAX ? text : NULL;
+    return text != NULL && strnlen(text, BR2_DEBUG_NAME_MAX) < BR2_DEBUG_NAME_MAX ? text : NULL;
 }
 
 const char *br2_debug_string(struct br2_debug *debug, Dwarf_Die *die, unsigned name)
@@ -64,7 +62,7 @@ static bool follow(Dwarf_Die *die)
 static const char *string_in_chain(struct br2_debug *debug, const Dwarf_Die *die, unsigned name)
 {
     Dwarf_Die at = *die;
-    for (int i = 0; i < CHAIN_MAX; i++) {
+    for (int i = 0; i < BR2_DIE_CHAIN_MAX; i++) {
         const char *text = br2_debug_string(debug, &at, name);
         if (text != NULL) {
             return text;
@@ -197,7 +195,7 @@ static uint32_t number_of(bool has, uint64_t number)
 void br2_debug_describe(struct br2_debug *debug, Dwarf_Die *die, struct br2_scope *scope)
 {
     struct description d = {.debug = debug, .die = *die};
-    for (int i = 0; i < CHAIN_MAX && describe_one(&d); i++) {
+    for (int i = 0; i < BR2_DIE_CHAIN_MAX && describe_one(&d); i++) {
     }
     const char *linkage = d.linkage_name != NULL ? d.linkage_name : d.mips_linkage_name;
     scope->plain_name = d.name != NULL ? d.name : "";

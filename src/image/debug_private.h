@@ -17,9 +17,6 @@
 /* Of DWARF 6, whose codes producers already write. */
 #define BR2_LANG_ASSEMBLY 0x31
 
-/* Deeper nesting of DIEs than any compiler makes; a guard for what walks them. */
-#define BR2_DIE_DEPTH_MAX 256
-
 /* Address intervals that may overlap; those of `item`. */
 struct br2_interval {
     uint64_t start, end;

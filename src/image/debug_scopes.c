@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "image/debug_private.h"
 
 /* An address interval of a scope. */

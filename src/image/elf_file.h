@@ -46,10 +46,6 @@ struct br2_elf {
     size_t buffer_capacity;
 };
 
-/* Longer names than compilers make: many symbols that each point into one long string must not make
- * work. */
-#define BR2_ELF_NAME_MAX ((size_t)64 * 1024)
-
 /* A symbol table and its strings, checked for size only. */
 struct br2_elf_symbols {
     Elf_Data *data;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/limits.h"
 #include "image/elf_file.h"
 
 /* Notes are padded to 4 bytes, or to 8 where the segment or section is aligned so. */

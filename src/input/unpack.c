@@ -3,11 +3,8 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
-
-/* No recording shrinks to a thousandth: what grows more is made to fill the disk. */
-#define GROWTH_MAX   UINT64_C(1000)
-#define GROWTH_SPARE (UINT64_C(64) * 1024 * 1024)
 
 static const struct method {
     const char *name;
@@ -42,10 +39,10 @@ const char *br2_packed_by(const uint8_t *bytes, size_t size)
 
 int br2_unpack_put(struct br2_unpacking *unpacking, size_t size, struct br2pgo_error *err)
 {
-    uint64_t limit = GROWTH_SPARE + GROWTH_MAX * unpacking->size;
+    uint64_t limit = BR2_GROWTH_SPARE + BR2_GROWTH_MAX * unpacking->size;
     if (unpacking->spool.size + size > limit) {
         br2_fail(err, BR2PGO_LIMIT, "it unpacks to more than %u times its size",
-                 (unsigned)GROWTH_MAX);
+                 (unsigned)BR2_GROWTH_MAX);
         br2_hint(err, "if it is a recording all the same, unpack it first");
         return BR2PGO_LIMIT;
     }

@@ -2,11 +2,9 @@
 /* xz files, of several streams too. The only file that knows liblzma. */
 #include <lzma.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "input/unpack.h"
-
-/* xz -9 needs 65 MiB; only a dictionary made larger by hand needs more than this. */
-#define MEMORY_MAX (UINT64_C(512) * 1024 * 1024)
 
 static void *allocate(void *user, size_t count, size_t size)
 {
@@ -29,7 +27,7 @@ static int refuse(lzma_ret status, struct br2pgo_error *err)
         return br2_unpack_cut(err);
     case LZMA_MEMLIMIT_ERROR:
         br2_fail(err, BR2PGO_LIMIT, "it needs more than %u MiB of memory to be unpacked",
-                 (unsigned)(MEMORY_MAX >> 20));
+                 (unsigned)(BR2_XZ_MEMORY_MAX >> 20));
         br2_hint(err, "unpack it first: xz -dc FILE > perf.data");
         return BR2PGO_LIMIT;
     default:
@@ -42,7 +40,7 @@ int br2_unpack_xz(struct br2_unpacking *u, struct br2pgo_error *err)
     const lzma_allocator allocator = {.alloc = allocate, .free = release};
     lzma_stream stream = LZMA_STREAM_INIT;
     stream.allocator = &allocator;
-    if (lzma_stream_decoder(&stream, MEMORY_MAX, LZMA_CONCATENATED) != LZMA_OK) {
+    if (lzma_stream_decoder(&stream, BR2_XZ_MEMORY_MAX, LZMA_CONCATENATED) != LZMA_OK) {
         return br2_fail_memory(err);
     }
     stream.next_in = u->bytes;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "lib/all_images.h"
@@ -25,6 +26,11 @@ const char *br2pgo_version(void)
 void br2pgo_free(void *block)
 {
     br2_free(block);
+}
+
+void br2pgo_set_max_memory(size_t bytes)
+{
+    br2_mem_limit(bytes);
 }
 
 #define STRING_COUNT 7

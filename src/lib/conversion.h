@@ -128,7 +128,6 @@ int br2_chosen_check(struct br2pgo_conversion *conversion, struct br2pgo_error *
  * BR2PGO_LIMIT. */
 int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 #define BR2_WEIGHT_ONE UINT64_C(1000000) /* a weight of 1 */
-#define BR2_WEIGHT_MAX 1000000u
 
 /* leave_out.c: takes counted branch records with a side in the kernel out of a recording, and those
  * of branches that all recordings together have fewer than options.min_count records of. */

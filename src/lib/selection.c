@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/number.h"
 
 #define NANOSECONDS UINT64_C(1000000000)

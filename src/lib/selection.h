@@ -7,12 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "input/input.h"
 #include "process/comms.h"
 
 struct br2pgo_options;
-
-#define BR2_SPANS_MAX 32
 
 /* From one number to another, both of them in it. */
 struct br2_span {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Recordings that count more than others. */
+#include "base/limits.h"
 #include "lib/conversion.h"
-
-/* Sums of counts stay below what 64 bits hold; products with sizes saturate. */
-#define RECORDS_MAX (UINT64_C(1) << 62)
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
@@ -34,7 +32,7 @@ static int check_sum(const struct br2pgo_conversion *conversion, struct br2pgo_e
         uint64_t weighted;
         if (__builtin_mul_overflow(records > samples ? records : samples, recording->factor,
                                    &weighted) ||
-            weighted > RECORDS_MAX - sum) {
+            weighted > BR2_RECORDS_MAX - sum) {
             br2_fail(err, BR2PGO_LIMIT,
                      "the records up to those of '%s', each recording's times its part of the "
                      "weights (here %llu), are more than 2^62",

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/mem.h"
-
-/* What the names of all images may take; also what each image takes beside its name. */
-#define IMAGE_BYTES_MAX ((size_t)128 * 1024 * 1024)
-#define IMAGE_BYTES     ((size_t)256)
 
 struct view {
     struct br2_mapping_set mappings;
@@ -50,7 +47,7 @@ struct br2_spaces {
     size_t event_count;
     size_t event_capacity;
     size_t events_max;
-    size_t image_bytes; /* see IMAGE_BYTES_MAX */
+    size_t image_bytes; /* see BR2_IMAGE_NAMES_MAX */
     struct view *views;
     size_t view_count;
     size_t view_capacity;
@@ -174,11 +171,11 @@ static int add_image(struct br2_spaces *spaces, const struct br2_task_event *eve
         return br2_fail_memory(err);
     }
     if (spaces->dsos.count > known) {
-        spaces->image_bytes += IMAGE_BYTES + strlen(event->name);
+        spaces->image_bytes += BR2_IMAGE_BYTES + strlen(event->name);
     }
-    return spaces->image_bytes <= IMAGE_BYTES_MAX
+    return spaces->image_bytes <= BR2_IMAGE_NAMES_MAX
                ? 0
-               : refuse(IMAGE_BYTES_MAX, "bytes of names of mapped files", err);
+               : refuse(BR2_IMAGE_NAMES_MAX, "bytes of names of mapped files", err);
 }
 
 /* Whether a process is told again what it was told last: by JIT compilers that change the

@@ -20,11 +20,6 @@
 #include "process/dso.h"
 #include "process/mapping_set.h"
 
-/* Mappings kept over all views, at most; a recording with more is refused (BR2PGO_LIMIT). */
-#define BR2_MAPPINGS_MAX ((size_t)4 * 1024 * 1024)
-/* Events that matter, at most: they are kept until the last one is known. */
-#define BR2_EVENTS_MAX ((size_t)2 * 1024 * 1024)
-
 #define BR2_VIEW_KERNEL  0u /* the kernel's addresses are the same in every process */
 #define BR2_VIEW_UNKNOWN 1u /* of a process the recording says nothing about */
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "process/address_space.h"
-
-/* Generations of forks without a name of their own that are followed. */
-#define GENERATIONS_MAX 256
 
 bool br2_comm_listed(const char *names, const char *name)
 {
@@ -94,7 +92,7 @@ static const struct br2_comm_change *find(const struct br2_comms *comms, int32_t
 
 bool br2_comms_has(const struct br2_comms *comms, int32_t pid, br2_time time)
 {
-    for (unsigned generation = 0; generation < GENERATIONS_MAX; generation++) {
+    for (unsigned generation = 0; generation < BR2_GENERATIONS_MAX; generation++) {
         const struct br2_comm_change *change = find(comms, pid, time);
         if (change == NULL || change->parent == BR2_PID_KERNEL) {
             return change != NULL && change->listed;

@@ -15,6 +15,7 @@
  * began behind a branch, or a return, from elsewhere. T and R have no place for mispredictions:
  * those of their branches may be in lines B that count fewer branches than that, or none.
  */
+#include "base/limits.h"
 #include "base/strings.h"
 #include "input/text/text.h"
 

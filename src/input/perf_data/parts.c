@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "input/perf_data/perf_data.h"
-
-/* One for each processor of the largest machines Linux runs on; every one is mapped. */
-#define PARTS_MAX 16384
 
 static bool number_of(const char *name, unsigned *ret)
 {
@@ -18,7 +16,7 @@ static bool number_of(const char *name, unsigned *ret)
     }
     unsigned long number = strtoul(name + 5, &end, 10);
     *ret = (unsigned)number;
-    return *end == '\0' && number < PARTS_MAX;
+    return *end == '\0' && number < BR2_PARTS_MAX;
 }
 
 static int is_part(const struct dirent *entry)

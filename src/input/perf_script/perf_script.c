@@ -2,9 +2,10 @@
 /* perf script's text as a kind of input: recognised, surveyed, opened, closed. */
 #include "input/perf_script/perf_script.h"
 
+#include "base/limits.h"
+
 /* So many samples tell which fields are printed: perf prints the same for all of them. */
 #define SURVEYED_SAMPLES 256
-#define PIDS_MAX         64
 
 #define CURE                                                                                       \
     "print it so: perf script -F comm,pid,tid,time,event,ip,brstack --show-mmap-events "           \
@@ -63,7 +64,7 @@ struct survey {
     bool lone_pid;     /* it is one of those in `pids` */
     bool symbols;
     bool instructions;
-    int32_t pids[PIDS_MAX];
+    int32_t pids[BR2_SCRIPT_PIDS_MAX];
     size_t pid_count;
     struct br2_script_header pending; /* of a sample in several lines */
 };
@@ -91,7 +92,7 @@ static void survey_event(struct br2_script *script, struct survey *survey, struc
     script->mapped = script->mapped || event.kind == BR2_TASK_MMAP;
     survey->events++;
     survey->timed_events += header.has_time;
-    if (survey->pid_count < PIDS_MAX && !knows_pid(survey, event.pid)) {
+    if (survey->pid_count < BR2_SCRIPT_PIDS_MAX && !knows_pid(survey, event.pid)) {
         survey->pids[survey->pid_count++] = event.pid;
     }
 }

@@ -11,11 +11,6 @@
 #include "base/strings.h"
 #include "input/text/text.h"
 
-/* More than any processor or decoder gives for one sample. */
-#define BR2_SCRIPT_RECORDS_MAX 4096
-/* A recording has a few; each gets a slot. */
-#define BR2_SCRIPT_EVENTS_MAX 256
-
 /* A mapping as it is compared with those of other processes. */
 struct br2_script_mapping {
     int32_t pid;
@@ -24,7 +19,6 @@ struct br2_script_mapping {
     uint64_t file_offset;
     uint64_t name_hash;
 };
-#define BR2_SCRIPT_MAPPINGS_MAX 4096
 
 struct br2_script {
     struct br2_input *input;

@@ -7,6 +7,7 @@
  * is A or -. perf 4 to 5.17 prints four fields behind the addresses, 5.18 to 6.1 five, later ones
  * six. Aggregated stacks may have none.
  */
+#include "base/limits.h"
 #include "input/perf_script/perf_script.h"
 
 #define NOT_TAKEN  (UINT64_C(1) << 33) /* perf's own mark, see struct branch_flags of perf */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The two passes: events of processes, then samples. Times are those printed, where all lines have
  * one, else the order of lines, which perf script has sorted by time. */
+#include "base/limits.h"
 #include "input/perf_script/perf_script.h"
 
 struct pass {

@@ -10,6 +10,7 @@
  * then "// build_id: 0x..." and "// path". Addresses are link-time ones, file offsets or distances
  * from the first code segment; 0, and what no address can be, is outside the file.
  */
+#include "base/limits.h"
 #include "input/text/text.h"
 
 #define CURE "the file is cut off or was edited: write it again"

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/limits.h"
+
 #define TICK_LINES 4096
-#define SUM_MAX    (UINT64_C(1) << 60)
 
 void br2_lines_start(struct br2_lines *lines, struct br2_input *input)
 {
@@ -150,7 +151,8 @@ int br2_lines_add(const struct br2_lines *lines, uint64_t *sum, uint64_t count, 
                   struct br2pgo_error *err)
 {
     uint64_t more;
-    if (!__builtin_mul_overflow(count, each, &more) && more <= SUM_MAX && *sum <= SUM_MAX - more) {
+    if (!__builtin_mul_overflow(count, each, &more) && more <= BR2_TEXT_SUM_MAX &&
+        *sum <= BR2_TEXT_SUM_MAX - more) {
         *sum += more;
         return 0;
     }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "input/input_private.h"
 
 /* A stretch of text that is taken apart from its beginning. */
@@ -88,7 +89,6 @@ bool br2_span_take_build_id(struct br2_span *span, struct br2_build_id *ret);
  * Files side by side: the address in file number `file` of so many. What lies outside of all, and
  * an address that no file has, is br2_file_place_outside.
  */
-#define BR2_TEXT_FILES_MAX UINT32_C(32766)
 #define BR2_TEXT_FILE_BITS 48
 static inline uint64_t br2_file_place(uint32_t file, uint64_t address)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 static void test_fail(void **state)
 {
@@ -93,6 +94,12 @@ static void test_io(void **state)
     assert_string_equal(err.message, "cannot open 'a': Unknown error 99999");
     assert_int_equal(br2_fail_memory(&err), BR2PGO_NO_MEMORY);
     assert_string_equal(err.message, "out of memory");
+    br2_mem_limit((size_t)16 * 1024 * 1024);
+    assert_null(br2_alloc((size_t)32 * 1024 * 1024));
+    assert_int_equal(br2_fail_memory(&err), BR2PGO_NO_MEMORY);
+    assert_string_equal(err.message, "more memory is needed than the 16 MiB that are allowed");
+    assert_non_null(strstr(err.hint, "--max-memory"));
+    br2_mem_limit(0);
 }
 
 static void test_nobody_listens(void **state)

@@ -100,6 +100,39 @@ static void test_fail_at(void **state)
     br2_free(again);
 }
 
+static void test_limit(void **state)
+{
+    (void)state;
+    const size_t mib = 1024 * 1024;
+    size_t limit;
+    size_t before = br2_mem_used();
+    char *kept = br2_alloc(2 * mib);
+    assert_non_null(kept);
+    memset(kept, 1, 2 * mib);
+    size_t used = br2_mem_used();
+    assert_in_range(used - before, 2 * mib, 2 * mib + 65536);
+    br2_mem_limit(used + mib);
+    assert_null(br2_alloc(2 * mib));
+    assert_true(br2_mem_limit_hit(&limit));
+    assert_int_equal(limit, used + mib);
+    assert_null(br2_calloc(mib, 2));
+    assert_null(br2_realloc_array(kept, 4, mib));
+    char *small = br2_alloc(mib / 4);
+    assert_non_null(small);
+    kept = br2_realloc_array(kept, 1, mib / 2); /* less is always possible ... */
+    assert_non_null(kept);
+    small = br2_realloc_array(small, 2, mib); /* ... and makes room for others */
+    assert_non_null(small);
+    br2_mem_limit(0);
+    assert_false(br2_mem_limit_hit(&limit));
+    br2_free(kept);
+    kept = br2_alloc(20 * mib);
+    assert_non_null(kept);
+    br2_free(kept);
+    br2_free(small);
+    assert_in_range(br2_mem_used() + 65536 - before, 0, 2 * 65536);
+}
+
 static void test_arena(void **state)
 {
     (void)state;
@@ -164,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_grow),
         cmocka_unit_test(test_fail_at),
+        cmocka_unit_test(test_limit),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_large_arena_blocks),
         cmocka_unit_test(test_arena_without_memory),

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/spool.h"
 

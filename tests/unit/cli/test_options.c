@@ -397,6 +397,33 @@ static void test_threads(void **state)
     }
 }
 
+static void test_max_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } good[] = {{"16M", 16777216},       {"16777216", 16777216}, {"16384K", 16777216},
+                {"2G", (size_t)2 << 30}, {"100000K", 102400000}, {"17179869183G", SIZE_MAX << 30}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(parse("r", "-o", "o", "--max-memory", good[i].text, NULL), 0);
+        assert_int_equal(arguments.max_memory, good[i].bytes);
+    }
+    assert_int_equal(parse("inspect", "r", "--max-memory", "1G", NULL), 0);
+    assert_int_equal(parse("show", "r", "--max-memory", "1G", NULL), 0);
+    assert_int_equal(parse("merge", "r", "-o", "o", "--max-memory", "1G", NULL), 0);
+    static const char *const bad[] = {"0",  "15M",  "16777215", "M",    "16MB",
+                                      "-1", "1.5G", "16m",      "16 M", "17179869184G"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char message[96];
+        snprintf(message, sizeof message, "option '--max-memory' does not take '%s'", bad[i]);
+        assert_refused(parse("r", "-o", "o", "--max-memory", bad[i], NULL), message,
+                       "it takes a size of 16M or more, like 512M or 2G");
+    }
+    assert_refused(parse("record", "--max-memory", "1G", "r", NULL),
+                   "option '--max-memory' has no meaning for this command", "see br2pgo --help");
+}
+
 static const char *const all_options[] = {
     "binary",        "output",    "all-images",   "format",
     "event",         "sysroot",   "debug-binary", "ignore-build-id",
@@ -405,7 +432,7 @@ static const char *const all_options[] = {
     "progress",      "verbose",   "quiet",        "help",
     "version",       "threads",   "weight",       "skip-bad",
     "comm",          "cpu",       "time",         "pid",
-    "ignore-kernel", "min-count", "bolt-version",
+    "ignore-kernel", "min-count", "bolt-version", "max-memory",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -484,9 +511,11 @@ static void test_help(void **state)
     const char *show = strstr(text, "\nbr2pgo show");
     const char *merge = strstr(text, "\nbr2pgo merge");
     assert_true(inspect < show && show < merge);
-    const char *output = strstr(inspect, "--output");
+    const char *output = strstr(inspect, "--output ");
     assert_true(output > show);
-    assert_int_equal(strncmp(strchr(show + 1, '\n'), "\n  as above: --output --format\n", 31), 0);
+    assert_int_equal(
+        strncmp(strchr(show + 1, '\n'), "\n  as above: --output --format --max-memory\n", 44), 0);
+    assert_non_null(strstr(inspect, "\n  as above: --max-memory\n"));
     assert_non_null(strstr(merge, " --gcc-version "));
     assert_null(strstr(merge, " --binary"));
     assert_ptr_equal(strstr(text, " --json "), strstr(inspect, " --json "));
@@ -513,6 +542,7 @@ int main(void)
         cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_bolt_version, teardown),
         cmocka_unit_test_teardown(test_threads, teardown),
+        cmocka_unit_test_teardown(test_max_memory, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),
         cmocka_unit_test_teardown(test_format_without_output, teardown),
         cmocka_unit_test_teardown(test_weights, teardown),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What perf script prints before a stack, records of stacks, lines of events. */
+#include "base/limits.h"
 #include "input/perf_script/perf_script.h"
 #include "recording.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lines, numbers, and files side by side. */
+#include "base/limits.h"
 #include "input/text/text.h"
 #include "recording.h"
 
