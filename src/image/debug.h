@@ -101,12 +101,15 @@ int br2_debug_each_name(struct br2_debug *debug, int (*sink)(void *user, const c
 /* Units that could not be read. */
 size_t br2_debug_broken_units(const struct br2_debug *debug);
 
-/* Of those, the ones whose functions are in a file of their own (-gsplit-dwarf) that is not where
- * the compiler wrote it, or of another build. */
+/* Of those, the ones whose functions are in a file of their own (-gsplit-dwarf) that is neither
+ * where the compiler wrote it nor beside the program, or of another build. */
 struct br2_debug_missing {
     size_t units;
     const char
         *name; /* of the first unit's file, as the compiler wrote it; NULL: none is missing */
+    const char *package; /* the file of all of them that was looked for; NULL: there are no split
+                            units */
+    bool has_package;    /* it is there, but has not those that are missing */
 };
 const struct br2_debug_missing *br2_debug_missing(const struct br2_debug *debug);
 

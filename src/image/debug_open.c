@@ -66,6 +66,10 @@ static int begin(struct br2_debug *debug, struct br2pgo_error *err)
         return 0;
     }
     debug->dwarf = dwarf_begin_elf(debug->elf.elf, DWARF_C_READ, NULL);
+    int status = debug->dwarf != NULL ? br2_debug_split_begin(debug, err) : 0;
+    if (status != 0) {
+        return status;
+    }
     if (debug->dwarf == NULL) {
         br2_fail(err, BR2PGO_CORRUPT, "'%s': cannot read the debug information: %s", debug->path,
                  dwarf_errmsg(-1));
@@ -157,8 +161,8 @@ static int open_debug(struct br2_debug *debug, const char *path, bool given,
         return BR2PGO_USELESS;
     }
     if (status == 0 && debug->dwarf != NULL) {
-        /* Every DIE and range is looked at a few times, and takes a byte at least. */
-        debug->budget = 4096 + 16 * (debug->elf.size < SIZE_MAX / 32 ? debug->elf.size : 0);
+        debug->budget = 4096;
+        br2_debug_add_budget(debug, debug->elf.size);
         status = br2_debug_index_units(debug, err);
     }
     return status == 0 ? set_quality(debug, err) : status;
@@ -195,6 +199,7 @@ void br2_debug_close(struct br2_debug *debug)
         return;
     }
     br2_debug_units_done(debug);
+    br2_debug_split_done(debug);
     if (debug->dwarf != NULL) {
         dwarf_end(debug->dwarf);
     }

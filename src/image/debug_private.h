@@ -116,6 +116,8 @@ struct br2_debug_sections {
     struct br2_section_bytes abbreviations;
 };
 
+struct br2_debug_split;
+
 struct br2_debug {
     const struct br2_image *image;
     char *path;
@@ -130,6 +132,7 @@ struct br2_debug {
     size_t line_count;
     struct br2_debug_sections sections;
     size_t broken_units;
+    struct br2_debug_split *split; /* owned; NULL: no unit is split */
     struct br2_debug_missing missing;
     size_t budget; /* steps left, so that a small hostile file cannot make much work */
     struct br2_debug_quality quality;
@@ -146,8 +149,24 @@ int br2_debug_load_lines(struct br2_debug *debug, struct br2_unit *unit,
                          const struct br2_line_table **ret, struct br2pgo_error *err);
 void br2_debug_unit_is_broken(struct br2_debug *debug, struct br2_unit *unit);
 
+/*
+ * Split units. The first is called with the debug information just opened by libdw, looks whether
+ * there are any, and then opens it anew, prepared for them. Errors: BR2PGO_NO_MEMORY; BR2PGO_IO and
+ * BR2PGO_CORRUPT: of the package of split units (.dwp), where there is one.
+ */
+int br2_debug_split_begin(struct br2_debug *debug, struct br2pgo_error *err);
+void br2_debug_split_done(struct br2_debug *debug);
+/* Finds the unit that the skeleton `unit` stands for: in the package, else in the .dwo file where
+ * the compiler wrote it, else beside the program. False: nowhere; BR2PGO_NO_MEMORY in
+ * `*ret_status`, then it may be asked again. */
+bool br2_debug_split_find(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *ret,
+                          int *ret_status);
+
 /* Takes one step from the budget. */
 bool br2_debug_spend(struct br2_debug *debug);
+/* Adds what there is to do with so many bytes: every DIE and range is looked at a few times, and
+ * takes a byte at least. */
+void br2_debug_add_budget(struct br2_debug *debug, size_t size);
 
 /* Adds the address ranges of `die` that are in the image's code, and says where the first one
  * listed starts (`ret_first` may be NULL). False when memory runs out. */

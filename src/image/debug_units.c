@@ -14,6 +14,12 @@ bool br2_debug_spend(struct br2_debug *debug)
     return true;
 }
 
+void br2_debug_add_budget(struct br2_debug *debug, size_t size)
+{
+    size_t more = size < SIZE_MAX / 16 ? 16 * size : SIZE_MAX;
+    debug->budget = more < SIZE_MAX - debug->budget ? debug->budget + more : SIZE_MAX;
+}
+
 void br2_debug_unit_is_broken(struct br2_debug *debug, struct br2_unit *unit)
 {
     if (!unit->broken) {
@@ -232,15 +238,16 @@ static void note_missing(struct br2_debug *debug, struct br2_unit *unit)
 }
 
 /* The functions of a split unit are in another file, which may be missing. */
-static bool find_body(struct br2_debug *debug, struct br2_unit *unit)
+static bool find_body(struct br2_debug *debug, struct br2_unit *unit, int *ret_status)
 {
     Dwarf_Die split;
     if (!unit->skeleton) {
         return true;
     }
-    if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) != 0 ||
-        split.addr == NULL || dwarf_tag(&split) != DW_TAG_compile_unit) {
-        note_missing(debug, unit);
+    if (!br2_debug_split_find(debug, unit, &split, ret_status)) {
+        if (*ret_status == 0) {
+            note_missing(debug, unit);
+        }
         return false;
     }
     unit->body = split;
@@ -251,10 +258,12 @@ static bool find_body(struct br2_debug *debug, struct br2_unit *unit)
 static int fill_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2pgo_error *err)
 {
     bool no_memory = false;
+    int status = 0;
     struct br2_die_list functions = {0};
-    if (!find_body(debug, unit) || !br2_debug_unit_is_sound(debug, unit, &functions, &no_memory)) {
+    if (!find_body(debug, unit, &status) ||
+        !br2_debug_unit_is_sound(debug, unit, &functions, &no_memory)) {
         br2_free(functions.offsets);
-        if (no_memory) {
+        if (no_memory || status != 0) {
             return br2_fail_memory(err);
         }
         br2_debug_unit_is_broken(debug, unit);
@@ -263,7 +272,7 @@ static int fill_unit(struct br2_debug *debug, struct br2_unit *unit, struct br2p
     if (unit->skeleton) {
         describe_unit(debug, unit);
     }
-    int status = add_functions(debug, unit, &functions, err);
+    status = add_functions(debug, unit, &functions, err);
     br2_free(functions.offsets);
     if (status < 0) {
         return status;

@@ -113,13 +113,30 @@ static int read_sections(struct br2_elf *elf, const char *path, struct br2pgo_er
     return 0;
 }
 
-/* Relocating writes into the bytes, and libelf into section headers when it decompresses: then the
- * pages become private copies. Bytes that were read, not mapped, are writable as they are. */
-static int make_writable(const struct br2_elf *elf, const char *path, struct br2pgo_error *err)
+int br2_elf_make_writable(const struct br2_elf *elf, const char *path, struct br2pgo_error *err)
 {
     void *bytes = (void *)(uintptr_t)elf->bytes;
     if (elf->file.mapped && mprotect(bytes, elf->size, PROT_READ | PROT_WRITE) != 0) {
         return br2_fail_io(err, "map", path, errno);
+    }
+    return 0;
+}
+
+int br2_elf_replace(struct br2_elf *elf, const struct br2_elf_section *section, void *bytes,
+                    size_t size, struct br2pgo_error *err)
+{
+    if (!br2_grow(&elf->buffers, &elf->buffer_capacity, elf->buffer_count, sizeof(void *))) {
+        br2_free(bytes);
+        return br2_fail_memory(err);
+    }
+    elf->buffers[elf->buffer_count++] = bytes;
+    /* Two objects, of which readers take either. */
+    Elf_Data *both[] = {elf_getdata(section->scn, NULL), elf_rawdata(section->scn, NULL)};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        if (both[i] != NULL) {
+            both[i]->d_buf = bytes;
+            both[i]->d_size = size;
+        }
     }
     return 0;
 }
@@ -183,7 +200,7 @@ int br2_elf_open(struct br2_elf *elf, const char *path, enum br2_elf_use use,
     bool relocate = elf->header.e_type == ET_REL && use >= BR2_ELF_CODE;
     bool decompress = use >= BR2_ELF_DEBUG && has_compressed_section(elf);
     if (status == 0 && (relocate || decompress)) {
-        status = make_writable(elf, path, err);
+        status = br2_elf_make_writable(elf, path, err);
     }
     if (status == 0 && decompress) {
         status = br2_elf_decompress(elf, err);

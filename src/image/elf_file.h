@@ -122,6 +122,18 @@ int br2_elf_names_read(const struct br2_elf *elf, struct br2_elf_names *names,
 bool br2_elf_names_have(const struct br2_elf_names *names, const char *text);
 void br2_elf_names_done(struct br2_elf_names *names);
 
+/*
+ * Makes the bytes writable: relocating writes into them, and libelf into section headers when it
+ * decompresses. The pages become private copies; bytes that were read, not mapped, are writable as
+ * they are. BR2PGO_IO.
+ */
+int br2_elf_make_writable(const struct br2_elf *elf, const char *path, struct br2pgo_error *err);
+/* Puts `bytes`, which become the file's even when this fails, in place of a section's.
+ * BR2PGO_NO_MEMORY.
+ */
+int br2_elf_replace(struct br2_elf *elf, const struct br2_elf_section *section, void *bytes,
+                    size_t size, struct br2pgo_error *err);
+
 /* Called by br2_elf_open. */
 int br2_elf_relocate(struct br2_elf *elf, enum br2_elf_use use, struct br2pgo_error *err);
 int br2_elf_decompress(struct br2_elf *elf, struct br2pgo_error *err);

@@ -43,16 +43,23 @@ int br2_open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *er
     return 0;
 }
 
-static const char split_hint[] = "keep the .dwo files where the compiler wrote them (a .dwp file "
-                                 "is not read), or build without -gsplit-dwarf";
+static const char split_hint[] =
+    "keep the .dwo files where the compiler wrote them, or their package "
+    "beside the program, or build without -gsplit-dwarf";
+
+static const char *package_state(const struct br2_debug_missing *missing)
+{
+    return missing->has_package ? "has other ones" : "does not exist";
+}
 
 static int refuse_split(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     const struct br2_debug_missing *missing = br2_debug_missing(conversion->debug);
     br2_fail(err, BR2PGO_USELESS,
              "'%s' has its debug information in .dwo files that are missing, or of another build: "
-             "'%s', %zu in all",
-             br2_debug_path(conversion->debug), missing->name, missing->units);
+             "'%s', %zu in all; their package '%s' %s",
+             br2_debug_path(conversion->debug), missing->name, missing->units, missing->package,
+             package_state(missing));
     br2_hint(err, "%s", split_hint);
     return BR2PGO_USELESS;
 }
@@ -66,8 +73,9 @@ static void note_broken_units(struct br2pgo_conversion *conversion)
     if (missing->units != 0) {
         br2_note(conversion, BR2PGO_NOTE_WARNING,
                  "'%s': code of %zu units is left out: their .dwo files are missing, or of "
-                 "another build: '%s' and so on; %s",
-                 path, missing->units, missing->name, split_hint);
+                 "another build: '%s' and so on; their package '%s' %s; %s",
+                 path, missing->units, missing->name, missing->package, package_state(missing),
+                 split_hint);
     }
     if (broken != 0) {
         br2_note(conversion, BR2PGO_NOTE_WARNING,
