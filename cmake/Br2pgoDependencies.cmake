@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _llvm.
+# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _iberty, _llvm.
 # BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
 # pkg-config names and, for LLVM, as linker flags; BR2PGO_PACKAGE_FLAGS are the packages' flags.
 find_package(PkgConfig REQUIRED)
@@ -29,5 +29,18 @@ br2pgo_package(zlib zlib zlib1g-dev)
 br2pgo_package(lzma liblzma liblzma-dev)
 br2pgo_package(md libmd libmd-dev)
 br2pgo_package(jansson jansson libjansson-dev)
+
+# The demangler, only as an archive, without pkg-config.
+find_path(BR2PGO_IBERTY_INCLUDE libiberty/demangle.h)
+find_library(BR2PGO_IBERTY_LIBRARY iberty)
+mark_as_advanced(BR2PGO_IBERTY_INCLUDE BR2PGO_IBERTY_LIBRARY)
+if(NOT BR2PGO_IBERTY_INCLUDE OR NOT BR2PGO_IBERTY_LIBRARY)
+  message(FATAL_ERROR "libiberty not found; on Debian and Ubuntu: apt-get install libiberty-dev, "
+                      "or scripts/install-packages.sh for all that is needed")
+endif()
+add_library(br2pgo_iberty INTERFACE)
+target_include_directories(br2pgo_iberty SYSTEM INTERFACE ${BR2PGO_IBERTY_INCLUDE})
+target_link_libraries(br2pgo_iberty INTERFACE ${BR2PGO_IBERTY_LIBRARY})
+list(APPEND BR2PGO_PRIVATE_FLAGS -liberty)
 
 include(Br2pgoLLVM)

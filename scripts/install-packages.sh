@@ -11,7 +11,7 @@
 set -euo pipefail
 
 build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev
-    libmd-dev libjansson-dev LLVM-DEV)
+    libmd-dev libjansson-dev libiberty-dev LLVM-DEV)
 run=(clang-19 llvm-19 python3 qemu-user)
 run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)

@@ -89,15 +89,9 @@ static bool add_indirect_jump(struct row_maker *maker, uint32_t number, size_t i
     return add_edges_of(maker, first, end, outcomes);
 }
 
-/*
- * Taken / (taken + passed), of the outcomes that a run leads to. The oldest record of a history is
- * known to be taken, but no run leads to it: had the branch not been taken, nothing would be known.
- * Counting it would make every probability too high by about one in the depth of the history. It
- * counts only where it is all that says that the branch is taken at all.
- */
-static double taken_probability(uint64_t taken, uint64_t taken_after_run, uint64_t passed)
+double br2_taken_probability(uint64_t taken, uint64_t after_run, uint64_t passed)
 {
-    double of = (double)(taken_after_run != 0 ? taken_after_run : taken);
+    double of = (double)(after_run != 0 ? after_run : taken);
     return of / (of + (double)passed);
 }
 
@@ -111,7 +105,7 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     if (taken + passed == 0) {
         return true;
     }
-    double probability = taken_probability(taken, function->ends[index], passed);
+    double probability = br2_taken_probability(taken, function->ends[index], passed);
     struct br2_edge *row = add_row(maker, number, insn->address, insn->target, BR2_EDGE_COND);
     if (row == NULL) {
         return false;

@@ -159,6 +159,16 @@ void br2_flow_graph_free(struct br2_flow_graph *graph);
 /* The function that contains the address, or BR2_NO_FUNCTION. */
 uint32_t br2_flow_graph_function(const struct br2_flow_graph *graph, uint64_t address);
 
+/*
+ * How often a conditional branch is taken, 0 to 1: taken / (taken + passed), of the outcomes that a
+ * run leads to. Of `taken` records `after_run` had one before them. The oldest record of a history
+ * is known to be taken, but no run leads to it: had the branch not been taken, nothing would be
+ * known. Counting it would make every probability too high by about one in the depth of the
+ * history. It counts only where it is all that says that the branch is taken at all. Something was
+ * seen: `taken` or `passed` is not 0.
+ */
+double br2_taken_probability(uint64_t taken, uint64_t after_run, uint64_t passed);
+
 /* Turns the graph into rows; `image_name` is what the first column says. */
 int br2_flow_graph_edges(const struct br2_flow_graph *graph, const char *image_name,
                          struct br2_edge_table *table, struct br2pgo_error *err);

@@ -2,6 +2,8 @@
 /* Decoding a stretch of code, whatever the machine. */
 #include "image/code.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "image/decode.h"
@@ -126,4 +128,37 @@ size_t br2_code_find(const struct br2_code *code, uint64_t address)
         }
     }
     return low < code->count && code->insns[low].address == address ? low : SIZE_MAX;
+}
+
+static void arm_text(const uint8_t *bytes, size_t size, char *text, size_t text_size)
+{
+    uint32_t word = 0;
+    for (size_t i = 0; i < 4 && i < size; i++) {
+        word |= (uint32_t)bytes[i] << 8 * i;
+    }
+    snprintf(text, text_size, ".inst 0x%08" PRIx32, word);
+}
+
+void br2_insn_text(struct br2_decoder *decoder, const struct br2_image *image,
+                   const struct br2_insn *insn, char *text, size_t size)
+{
+    size_t available;
+    const uint8_t *bytes = br2_image_code(image, insn->address, &available);
+    text[0] = '\0';
+    if (bytes == NULL || available < insn->size) {
+        return;
+    }
+    if (decoder->machine != BR2_MACHINE_X86_64) {
+        arm_text(bytes, insn->size, text, size);
+        return;
+    }
+    br2_x86_text(decoder->x86, bytes, insn->size, text, size);
+    if (insn->target != 0) {
+        char *operands = strrchr(text, ' ');
+        size_t used = operands != NULL ? (size_t)(operands - text) : strlen(text);
+        snprintf(text + used, size - used, " 0x%" PRIx64, insn->target);
+    }
+    if (text[0] == '\0') {
+        snprintf(text, size, ".byte 0x%02x", bytes[0]);
+    }
 }

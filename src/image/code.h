@@ -56,4 +56,8 @@ size_t br2_code_find(const struct br2_code *code, uint64_t address);
 void br2_decode_one(struct br2_decoder *decoder, const uint8_t *bytes, size_t size,
                     uint64_t address, struct br2_insn *ret);
 
+/* The instruction in the assembler's language; of AArch64 as a number. Into `text`. */
+void br2_insn_text(struct br2_decoder *decoder, const struct br2_image *image,
+                   const struct br2_insn *insn, char *text, size_t size);
+
 #endif

@@ -17,6 +17,11 @@ size_t br2_x86_length_by_llvm(struct br2_x86_decoder *decoder, const uint8_t *by
  * LLVM must be asked. */
 size_t br2_x86_length(const uint8_t *bytes, size_t size);
 
+/* The instruction at the beginning of `size` bytes as text, "" where it is none: mnemonic, space,
+ * operands. A direct branch's target is a distance. */
+void br2_x86_text(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size, char *text,
+                  size_t text_size);
+
 /* Both: `ret` comes with its address set and as an invalid instruction of one byte; `size` is at
  * least 1. */
 void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,

@@ -287,3 +287,31 @@ void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_
         ret->target = target_of(&p, ret->address);
     }
 }
+
+void br2_x86_text(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size, char *text,
+                  size_t text_size)
+{
+    char line[160] = "";
+    uint8_t copy[MAX_LENGTH];
+    size_t available = size < MAX_LENGTH ? size : MAX_LENGTH;
+    memcpy(copy, bytes, available);
+    size_t used = 0;
+    for (size_t at = 0; at < available && used + 1 < text_size;) {
+        size_t length = LLVMDisasmInstruction(decoder->context, copy + at, available - at, at, line,
+                                              sizeof line);
+        if (length == 0 || length > available - at) {
+            break;
+        }
+        at += length;
+        /* A prefix that LLVM takes for an instruction of its own comes before the others. */
+        for (const char *from = line + strspn(line, "\t "); *from != '\0'; from++) {
+            if (used + 1 < text_size) {
+                text[used++] = *from == '\t' ? ' ' : *from;
+            }
+        }
+        if (at < available && used + 1 < text_size) {
+            text[used++] = ' ';
+        }
+    }
+    text[used] = '\0';
+}

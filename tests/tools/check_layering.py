@@ -34,6 +34,7 @@ FOREIGN = {
     r"zstd.*\.h": ["src/input/", "src/image/elf_zstd.c"],
     r"zlib\.h": ["converters/llvm/", "src/input/"],
     r"lzma\.h": ["src/input/"],
+    r"libiberty/.*": ["src/image/demangle.c"],
     r"md5\.h": ["converters/llvm/"],
     r"jansson\.h": ["src/report/", "converters/table/", "src/lib/", "src/cli/summary.c"],
 }
