@@ -208,6 +208,35 @@ BR2PGO_API size_t br2pgo_funnel(const struct br2pgo_conversion *conversion,
 BR2PGO_API int br2pgo_report_json(const struct br2pgo_conversion *conversion, char **ret,
                                   struct br2pgo_error *err);
 
+/* A report is what a person looks at: branches with their probabilities, calls, code and more, as
+ * tables. It is made beside the outputs, or instead of them. */
+enum br2pgo_report_form {
+    BR2PGO_REPORT_TEXT = 0,
+    BR2PGO_REPORT_COLOR = 1, /* text with the sequences that colour terminals know */
+    BR2PGO_REPORT_CSV = 2,
+    BR2PGO_REPORT_JSON = 3, /* docs/formats.md */
+};
+struct br2pgo_report_options {
+    size_t size;          /* sizeof(struct br2pgo_report_options) of the caller */
+    const char *sections; /* names, separated by commas; NULL: all */
+    const char *function; /* only of functions of this name, mangled or not; NULL: of all */
+    uint64_t top;         /* rows of each table at most; 0: all */
+    int raw_names;        /* names as in the symbol table, not demangled */
+};
+#define BR2PGO_REPORT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(struct br2pgo_report_options), NULL, NULL, 0, 0                                     \
+    }
+/* Before br2pgo_run: there is to be a report; `options` may be NULL. BR2PGO_INVALID: an unknown
+ * section; the conversion has run, or is of all images. */
+BR2PGO_API int br2pgo_want_report(struct br2pgo_conversion *conversion,
+                                  const struct br2pgo_report_options *options,
+                                  struct br2pgo_error *err);
+/* After br2pgo_run: the report in one form; free with br2pgo_free. `*ret` is NULL on failure.
+ * BR2PGO_INVALID: it was not wanted, the run failed, or no function that ran has the name. */
+BR2PGO_API int br2pgo_make_report(struct br2pgo_conversion *conversion, int form, char **ret,
+                                  struct br2pgo_error *err);
+
 /* What is in a recording: text for people, or one JSON object; free with br2pgo_free. Needs no
  * image. */
 BR2PGO_API int br2pgo_inspect(const char *recording, int json, char **ret,

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/gcc.h"
-#include "cli/progress.h"
+#include "cli/reading.h"
 #include "cli/signals.h"
-
-static bool show_progress(const struct br2_arguments *arguments)
-{
-    if (arguments->progress == BR2_WHEN_AUTO) {
-        return !arguments->quiet && isatty(STDERR_FILENO) != 0;
-    }
-    return arguments->progress == BR2_WHEN_ALWAYS;
-}
 
 /* Options for formats hold for every output that has a place for them; one at least must. */
 static int check_format_option(const struct br2_arguments *arguments, bool wanted, unsigned can,
@@ -64,15 +55,7 @@ static int add_output(struct br2pgo_conversion *conversion, const struct br2_arg
 static int add_all(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
                    struct br2pgo_error *err)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < arguments->recording_count; i++) {
-        const char *weight = arguments->weights[i];
-        rc = weight != NULL ? br2pgo_set_weight(conversion, weight, err) : 0;
-        rc = rc != 0 ? rc : br2pgo_add_recording(conversion, arguments->recordings[i], err);
-    }
-    if (rc == 0 && arguments->binary != NULL) {
-        rc = br2pgo_set_image(conversion, arguments->binary, err);
-    }
+    int rc = br2_reading_add(conversion, arguments, err);
     for (size_t i = 0; rc == 0 && i < arguments->output_count; i++) {
         rc = add_output(conversion, arguments, &arguments->outputs[i], err);
     }
@@ -92,31 +75,6 @@ static int add_all(struct br2pgo_conversion *conversion, const struct br2_argume
     return rc != 0 ? rc
                    : check_format_option(arguments, arguments->gcc != NULL, BR2PGO_CAN_GCC_VERSION,
                                          "gcc", err);
-}
-
-static void print_notes(const struct br2pgo_conversion *conversion,
-                        const struct br2_arguments *arguments)
-{
-    const char *note;
-    int kind;
-    for (size_t i = 0; (note = br2pgo_note(conversion, i, &kind)) != NULL; i++) {
-        if (!arguments->quiet && (kind != BR2PGO_NOTE_DETAIL || arguments->verbose)) {
-            fprintf(stderr, "br2pgo: %s%s\n", kind == BR2PGO_NOTE_WARNING ? "warning: " : "", note);
-        }
-    }
-}
-
-static void print_funnel(const struct br2pgo_conversion *conversion)
-{
-    const struct br2pgo_funnel_row *rows;
-    size_t count = br2pgo_funnel(conversion, &rows);
-    const char *stage = "";
-    for (size_t i = 0; i < count; i++) {
-        bool same = strcmp(stage, rows[i].stage) == 0;
-        stage = rows[i].stage;
-        fprintf(stderr, "%-15s %-36s %15llu %7.2f%%\n", same ? "" : stage, rows[i].reason,
-                (unsigned long long)rows[i].count, 100 * rows[i].share);
-    }
 }
 
 /* One line for each image; of those with too few records, only how many there are. */
@@ -184,6 +142,7 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     if (rc != 0) {
         return rc;
     }
+    br2_reading_spare(arguments);
     rc = br2pgo_run(conversion, err);
     /* More files are known now. */
     if (report != NULL && br2pgo_check_path(conversion, report, rc == 0 ? err : NULL) != 0) {
@@ -194,9 +153,9 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     rc = write_all(conversion, report, rc, err);
     br2_signals_release();
     br2_progress_clear(line);
-    print_notes(conversion, arguments);
+    br2_print_notes(conversion, arguments);
     if (arguments->verbose) {
-        print_funnel(conversion);
+        br2_print_funnel(conversion);
     }
     bool speaks = arguments->verbose || (!arguments->quiet && isatty(STDERR_FILENO) != 0);
     if (arguments->all_images && !arguments->quiet) {
@@ -207,51 +166,16 @@ static int run(struct br2pgo_conversion *conversion, const struct br2_arguments 
     return rc;
 }
 
-/* A recording that comes through a pipe is complete when anything but reading begins. */
-static int show(void *user, const char *phase, uint64_t done, uint64_t total)
-{
-    if (strcmp(phase, "scanning") != 0 && strcmp(phase, "reading") != 0) {
-        br2_signals_spare_no_more();
-    }
-    return br2_progress_show(user, phase, done, total);
-}
-
-/* Whether a recording comes through a pipe, from a recorder that may be running. */
-static bool reads_from_pipe(const struct br2_arguments *arguments)
-{
-    struct stat st;
-    bool pipe = fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
-    bool reads = false;
-    for (size_t i = 0; i < arguments->recording_count; i++) {
-        reads = reads || strcmp(arguments->recordings[i], "-") == 0;
-    }
-    return reads && pipe;
-}
-
 int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     struct br2_progress_line line;
-    br2_progress_begin(&line, show_progress(arguments), br2_signals_stop());
-    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
-    options.event = arguments->event;
-    options.sysroot = arguments->sysroot;
-    options.debug_binary = arguments->debug_binary;
-    options.ignore_build_id = arguments->ignore_build_id;
+    br2_reading_begin(&line, arguments);
+    struct br2pgo_options options = br2_reading_options(arguments, &line);
     options.all_images = arguments->all_images;
     options.suffixes = arguments->suffixes;
     options.symbol_list = arguments->symbol_list;
-    options.pids = arguments->record.processes;
-    options.comms = arguments->comms;
-    options.cpus = arguments->cpus;
-    options.time = arguments->time;
-    options.ignore_kernel = arguments->ignore_kernel;
-    options.min_count = arguments->min_count;
-    options.skip_bad = arguments->skip_bad;
-    options.progress = show;
-    options.progress_user = &line;
     options.gcc_version = arguments->gcc_version;
     options.bolt_version = arguments->bolt_version;
-    options.threads = arguments->threads;
     int rc = arguments->gcc != NULL ? br2_ask_gcc(arguments->gcc, &options, err) : 0;
     struct br2pgo_conversion *conversion = NULL;
     rc = rc != 0 ? rc : br2pgo_open(&options, &conversion, err);
@@ -259,9 +183,6 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
         return rc;
     }
     rc = add_all(conversion, arguments, err);
-    if (rc == 0 && reads_from_pipe(arguments)) {
-        br2_signals_spare();
-    }
     if (rc == 0) {
         rc = run(conversion, arguments, &line, err);
     }

@@ -9,7 +9,9 @@
 #define FOR_SHOW    4u
 #define FOR_MERGE   8u
 #define FOR_RECORD  16u
-#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD)
+#define FOR_REPORT  32u
+#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT)
+#define FOR_READING (FOR_CONVERT | FOR_REPORT)
 
 #define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
 #define FOR_OUTPUTS (FOR_FORMATS | FOR_RECORD)
@@ -25,40 +27,41 @@ static const struct br2_command_line command_lines[] = {
     {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", 1, MANY, 1, 1,
      "merge PROFILE... -o PROFILE"},
     {BR2_COMMAND_RECORD, "record", FOR_RECORD, "program", 0, MANY, 0, 1, "record PROGRAM [ARG...]"},
+    {BR2_COMMAND_REPORT, "report", FOR_REPORT, "recording", 1, MANY, 0, 0, "report perf.data"},
 };
 #define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
 
 #define MEMBER(name) offsetof(struct br2_arguments, name)
 
 const struct br2_option_line br2_option_lines[] = {
-    {'b', "binary", "FILE", FOR_CONVERT, "program or library to make profiles for", MEMBER(binary)},
+    {'b', "binary", "FILE", FOR_READING, "program or library to make profiles for", MEMBER(binary)},
     {'o', "output", "FILE", FOR_OUTPUTS, "write a profile; may be repeated; '-' is standard output",
      0},
     {OPTION_ALL_IMAGES, "all-images", NULL, FOR_CONVERT,
      "profiles for the program and its libraries; %n in -o is the name", MEMBER(all_images)},
     {'f', "format", "NAME", FOR_FORMATS, "format of the outputs that follow; else by their suffix",
      0},
-    {OPTION_EVENT, "event", "NAME", FOR_CONVERT, "use this event; else all with branch records",
+    {OPTION_EVENT, "event", "NAME", FOR_READING, "use this event; else all with branch records",
      MEMBER(event)},
-    {OPTION_WEIGHT, "weight", "N", FOR_CONVERT,
+    {OPTION_WEIGHT, "weight", "N", FOR_READING,
      "the recordings that follow count N times (3, 0.25); the default is 1", 0},
-    {OPTION_SKIP_BAD, "skip-bad", NULL, FOR_CONVERT,
+    {OPTION_SKIP_BAD, "skip-bad", NULL, FOR_READING,
      "leave out recordings that cannot be used, with a warning", MEMBER(skip_bad)},
-    {OPTION_COMM, "comm", "NAME[,NAME...]", FOR_CONVERT, "use only processes of these names",
+    {OPTION_COMM, "comm", "NAME[,NAME...]", FOR_READING, "use only processes of these names",
      MEMBER(comms)},
-    {OPTION_CPU, "cpu", "N[,N...]", FOR_CONVERT, "use only samples of these processors",
+    {OPTION_CPU, "cpu", "N[,N...]", FOR_READING, "use only samples of these processors",
      MEMBER(cpus)},
-    {OPTION_TIME, "time", "FROM,TO", FOR_CONVERT,
+    {OPTION_TIME, "time", "FROM,TO", FOR_READING,
      "use only samples of this time, in seconds or as 10%-20%", MEMBER(time)},
-    {OPTION_IGNORE_KERNEL, "ignore-kernel", NULL, FOR_CONVERT,
+    {OPTION_IGNORE_KERNEL, "ignore-kernel", NULL, FOR_READING,
      "leave out branches from, to and in the kernel", MEMBER(ignore_kernel)},
-    {OPTION_MIN_COUNT, "min-count", "N", FOR_CONVERT,
+    {OPTION_MIN_COUNT, "min-count", "N", FOR_READING,
      "leave out branches with fewer than N records", 0},
-    {OPTION_SYSROOT, "sysroot", "DIR", FOR_CONVERT, "look for recorded files below DIR",
+    {OPTION_SYSROOT, "sysroot", "DIR", FOR_READING, "look for recorded files below DIR",
      MEMBER(sysroot)},
-    {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_CONVERT,
+    {OPTION_DEBUG_BINARY, "debug-binary", "FILE", FOR_READING,
      "file that holds the binary's debug information", MEMBER(debug_binary)},
-    {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_CONVERT,
+    {OPTION_IGNORE_BUILD_ID, "ignore-build-id", NULL, FOR_READING,
      "take the binary although its build-id differs", MEMBER(ignore_build_id)},
     {OPTION_NAMES, "names", "auto|all|selected|none", FOR_CONVERT,
      "suffixes of function names the compiler ignores (default: auto)", 0},
@@ -76,18 +79,30 @@ const struct br2_option_line br2_option_lines[] = {
      "write bolt-preagg for this version of BOLT; else for any", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
-    {OPTION_JSON, "json", NULL, FOR_INSPECT, "print JSON", MEMBER(json)},
-    {'j', "threads", "N", FOR_CONVERT, "count with N threads (default: one for each processor)", 0},
-    {OPTION_MAX_MEMORY, "max-memory", "SIZE", FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE,
+    {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT, "print JSON", MEMBER(json)},
+    {OPTION_CSV, "csv", NULL, FOR_REPORT, "print CSV", MEMBER(look.csv)},
+    {OPTION_SECTION, "section", "NAME[,NAME...]", FOR_REPORT,
+     "branches, targets, functions, coverage, code", MEMBER(look.sections)},
+    {OPTION_FUNCTION, "function", "NAME", FOR_REPORT, "only what is of this function",
+     MEMBER(look.function)},
+    {OPTION_TOP, "top", "N", FOR_REPORT,
+     "the N first rows of each table (default: 20, or all for CSV and JSON)", 0},
+    {OPTION_RAW_NAMES, "raw-names", NULL, FOR_REPORT, "names as in the symbol table",
+     MEMBER(look.raw_names)},
+    {OPTION_COLOR, "color", "auto|always|never", FOR_REPORT, "colour the text", 0},
+    {OPTION_NO_PAGER, "no-pager", NULL, FOR_REPORT, "do not page what is shown on a terminal",
+     MEMBER(look.no_pager)},
+    {'j', "threads", "N", FOR_READING, "count with N threads (default: one for each processor)", 0},
+    {OPTION_MAX_MEMORY, "max-memory", "SIZE", FOR_READING | FOR_INSPECT | FOR_SHOW | FOR_MERGE,
      "fail rather than take more memory than this (512M, 2G)", 0},
-    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_CONVERT, "show progress", 0},
+    {OPTION_PROGRESS, "progress", "auto|always|never", FOR_READING, "show progress", 0},
     {OPTION_PERIOD, "period", "N", FOR_RECORD,
      "taken branches between samples (default: 500009; emulated: 5003)", MEMBER(record.period)},
     {OPTION_FREQUENCY, "frequency", "N", FOR_RECORD, "samples a second in place of a period",
      MEMBER(record.frequency)},
     {OPTION_DURATION, "duration", "SECONDS", FOR_RECORD, "end the recording after so long",
      MEMBER(record.duration)},
-    {OPTION_PID, "pid", "N[,N...]", FOR_CONVERT | FOR_RECORD,
+    {OPTION_PID, "pid", "N[,N...]", FOR_READING | FOR_RECORD,
      "use only these processes; record: of those that run already", MEMBER(record.processes)},
     {OPTION_ALL_CPUS, "all-cpus", NULL, FOR_RECORD, "record every process of the machine",
      MEMBER(record.all_cpus)},
@@ -107,9 +122,10 @@ const struct br2_option_line br2_option_lines[] = {
      "emulate, and write exact counts of every edge as CSV", MEMBER(record.exact)},
     {OPTION_TOTALS, "totals", "FILE", FOR_RECORD,
      "emulate, and write what was executed in all, as JSON", MEMBER(record.totals)},
-    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD, "say what was read, lost and written",
-     MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD, "say nothing but errors", MEMBER(quiet)},
+    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT,
+     "say what was read, lost and written", MEMBER(verbose)},
+    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT, "say nothing but errors",
+     MEMBER(quiet)},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };
@@ -204,6 +220,7 @@ void br2_print_help(void)
            "\n"
            "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
            "       br2pgo inspect RECORDING [--json]\n"
+           "       br2pgo report RECORDING... [-b BINARY] [OPTION...]\n"
            "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
            "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
            "       br2pgo record [OPTION...] PROGRAM [ARG...]\n"
@@ -213,6 +230,9 @@ void br2_print_help(void)
     printf("\nbr2pgo inspect, what is in a recording:\n");
     print_options(FOR_INSPECT, FOR_CONVERT);
     list_options(FOR_INSPECT, FOR_CONVERT);
+    printf("\nbr2pgo report, what the branch records say, for people:\n");
+    print_options(FOR_REPORT, FOR_CONVERT | FOR_INSPECT);
+    list_options(FOR_REPORT, FOR_CONVERT | FOR_INSPECT);
     printf("\nbr2pgo show, a finished profile as text:\n");
     list_options(FOR_SHOW, FOR_CONVERT);
     printf(

@@ -205,6 +205,13 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
     case OPTION_BOLT_VERSION:
         rc = parse_version("bolt-version", value, &arguments->bolt_version, err);
         break;
+    case OPTION_TOP:
+        rc = parse_count("top", value, &arguments->look.top, err);
+        break;
+    case OPTION_COLOR:
+        rc = parse_word("color", value, when_words, &word, err);
+        arguments->look.color = (enum br2_when)word;
+        break;
     case 'j':
         rc = parse_threads(value, &arguments->threads, err);
         break;
@@ -345,6 +352,11 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
     if (arguments->gcc != NULL && arguments->gcc_version != 0) {
         br2_fail(err, BR2PGO_INVALID,
                  "both --gcc-version and --gcc say which GCC is meant: one is enough");
+        br2_hint(err, "leave one of them out");
+        return BR2PGO_INVALID;
+    }
+    if (arguments->json && arguments->look.csv) {
+        br2_fail(err, BR2PGO_INVALID, "both --json and --csv are given");
         br2_hint(err, "leave one of them out");
         return BR2PGO_INVALID;
     }

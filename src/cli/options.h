@@ -15,6 +15,7 @@ enum br2_command {
     BR2_COMMAND_SHOW,
     BR2_COMMAND_MERGE,
     BR2_COMMAND_RECORD,
+    BR2_COMMAND_REPORT,
     BR2_COMMAND_HELP,
     BR2_COMMAND_VERSION,
 };
@@ -45,6 +46,17 @@ struct br2_record_arguments {
     bool emulate;
     bool no_emulate;
     bool dry_run;
+};
+
+/* What only the report takes. */
+struct br2_report_arguments {
+    const char *sections;
+    const char *function;
+    uint64_t top; /* 0: not given */
+    bool raw_names;
+    bool csv;
+    bool no_pager;
+    enum br2_when color;
 };
 
 /* Strings point into argv. */
@@ -88,6 +100,7 @@ struct br2_arguments {
     bool quiet;
     enum br2_when progress;
     struct br2_record_arguments record;
+    struct br2_report_arguments look;
 };
 
 /* BR2PGO_INVALID with message and hint when the words make no sense together. */

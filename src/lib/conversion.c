@@ -165,6 +165,7 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
         br2_free(conversion->notes[i].text);
     }
     br2_forget_image(conversion);
+    br2_wanted_report_done(&conversion->wanted);
     if (!conversion->borrows_recordings) {
         br2_free(conversion->recordings);
     }
@@ -176,8 +177,7 @@ void br2pgo_close(struct br2pgo_conversion *conversion)
     br2_free(conversion);
 }
 
-/* What is added to a conversion that has run would never be read or made. */
-static int check_not_run(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+int br2_check_not_run(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     if (conversion->has_run) {
         br2_fail(err, BR2PGO_INVALID, "the conversion has run: nothing can be added to it");
@@ -190,7 +190,7 @@ static int check_not_run(const struct br2pgo_conversion *conversion, struct br2p
 int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
                          struct br2pgo_error *err)
 {
-    int rc = check_not_run(conversion, err);
+    int rc = br2_check_not_run(conversion, err);
     if (rc != 0) {
         return rc;
     }
@@ -219,7 +219,7 @@ int br2pgo_set_weight(struct br2pgo_conversion *conversion, const char *weight,
 {
     const char *at = weight;
     uint64_t value = 0;
-    int rc = check_not_run(conversion, err);
+    int rc = br2_check_not_run(conversion, err);
     if (rc != 0) {
         return rc;
     }
@@ -237,7 +237,7 @@ int br2pgo_set_weight(struct br2pgo_conversion *conversion, const char *weight,
 int br2pgo_set_image(struct br2pgo_conversion *conversion, const char *path,
                      struct br2pgo_error *err)
 {
-    int rc = check_not_run(conversion, err);
+    int rc = br2_check_not_run(conversion, err);
     if (rc != 0) {
         return rc;
     }
@@ -332,7 +332,7 @@ int br2pgo_add_output(struct br2pgo_conversion *conversion, const char *path,
                       const struct br2pgo_output_options *options, struct br2pgo_error *err)
 {
     struct br2pgo_output_options taken = BR2PGO_OUTPUT_OPTIONS_INIT;
-    int rc = check_not_run(conversion, err);
+    int rc = br2_check_not_run(conversion, err);
     if (rc == 0 && options != NULL) {
         rc = br2_check_size(options->size, sizeof taken, "struct br2pgo_output_options", err);
         if (rc == 0) {

@@ -55,6 +55,12 @@ struct br2_note {
     enum br2pgo_note_kind kind;
 };
 
+/* A report beside the outputs. */
+struct br2_wanted_report {
+    bool any;
+    struct br2pgo_report_options options; /* strings owned */
+};
+
 struct br2pgo_conversion {
     struct br2pgo_options options; /* strings owned */
     struct br2_selection selection;
@@ -76,6 +82,7 @@ struct br2pgo_conversion {
     struct br2_edge_table edges;
     struct br2_block_flow block_flow;
     struct br2_range_table ranges;
+    struct br2_wanted_report wanted;
     bool borrows_recordings; /* part of a run over all images */
     struct br2_image_part *parts;
     size_t part_count;
@@ -92,6 +99,12 @@ struct br2pgo_conversion {
 /* Adds a note; a note that finds no memory is left out. */
 void br2_note(struct br2pgo_conversion *conversion, enum br2pgo_note_kind kind, const char *format,
               ...) __attribute__((format(printf, 3, 4)));
+
+/* BR2PGO_INVALID for a conversion that has run: what is added to it would never be read or made. */
+int br2_check_not_run(const struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+
+/* look.c. */
+void br2_wanted_report_done(struct br2_wanted_report *wanted);
 
 /* Calls the progress function, if there is one. */
 int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,

@@ -288,7 +288,8 @@ static int check_options(const struct br2pgo_conversion *conversion, struct br2p
     if (!needs_debug(conversion) && check_suffixes(conversion, err) != 0) {
         return BR2PGO_INVALID;
     }
-    if (conversion->options.debug_binary != NULL && !needs_debug(conversion)) {
+    if (conversion->options.debug_binary != NULL && !needs_debug(conversion) &&
+        !conversion->wanted.any) {
         br2_fail(err, BR2PGO_INVALID, "no output needs the debug information of '%s'",
                  conversion->options.debug_binary);
         br2_hint(err, "profiles for compilers do, edge tables do not: see the formats in --help");
