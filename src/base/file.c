@@ -168,10 +168,46 @@ void br2_file_close(struct br2_file *file)
     *file = (struct br2_file){0};
 }
 
+/* The temporary files that are there, for br2_output_remove_all, which may come at any time. */
+#define TEMPORARIES 1024
+static char *temporaries[TEMPORARIES];
+
+/* Puts `to` where `from` is. */
+static void exchange_temporary(char *from, char *to)
+{
+    for (size_t i = 0; i < TEMPORARIES; i++) {
+        char *expected = from;
+        if (__atomic_compare_exchange_n(&temporaries[i], &expected, to, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST)) {
+            return;
+        }
+    }
+}
+
+void br2_output_remove_all(void)
+{
+    for (size_t i = 0; i < TEMPORARIES; i++) {
+        const char *name = __atomic_load_n(&temporaries[i], __ATOMIC_SEQ_CST);
+        if (name != NULL) {
+            unlink(name);
+        }
+    }
+}
+
+/* The temporary file is gone, or has another name. */
+static void forget_temporary(struct br2_output *out)
+{
+    if (out->temporary != NULL) {
+        exchange_temporary(out->temporary, NULL);
+    }
+    br2_free(out->temporary);
+    out->temporary = NULL;
+}
+
 static void output_clear(struct br2_output *out)
 {
+    forget_temporary(out);
     br2_free(out->path);
-    br2_free(out->temporary);
     br2_free(out->old);
     *out = (struct br2_output){.fd = -1};
 }
@@ -203,6 +239,7 @@ static int create_beside(struct br2_output *out)
         out->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0) {
             out->temporary = name;
+            exchange_temporary(NULL, name);
             return 0;
         }
         int errnum = errno;
@@ -385,10 +422,26 @@ int br2_output_replace(struct br2_output *out, struct br2pgo_error *err)
             }
             return BR2PGO_IO;
         }
-        br2_free(out->temporary);
-        out->temporary = NULL;
+        forget_temporary(out);
     }
     return rc;
+}
+
+int br2_output_keep_part(struct br2_output *out, char **ret, struct br2pgo_error *err)
+{
+    char *part = br2_format("%s.partial", out->path);
+    *ret = NULL;
+    if (part == NULL) {
+        return br2_fail_memory(err);
+    }
+    if (rename(out->temporary, part) != 0) {
+        int rc = br2_fail_io(err, "replace", part, errno);
+        br2_free(part);
+        return rc;
+    }
+    forget_temporary(out);
+    *ret = part;
+    return 0;
 }
 
 void br2_output_put_back(struct br2_output *out)

@@ -78,5 +78,11 @@ int br2_output_replace(struct br2_output *out, struct br2pgo_error *err);
 void br2_output_put_back(struct br2_output *out);
 /* Gives up: removes the temporary file. Harmless after commit. */
 void br2_output_abandon(struct br2_output *out);
+/* Keeps what was written so far, as the file `path`.partial, whose name the caller frees. Errors:
+ * BR2PGO_IO, BR2PGO_NO_MEMORY; there must be a temporary file. */
+int br2_output_keep_part(struct br2_output *out, char **ret, struct br2pgo_error *err);
+/* Removes the temporary files of all outputs that are being made (of more than 1024, not all): for
+ * a signal's handler that ends the process. */
+void br2_output_remove_all(void);
 
 #endif

@@ -152,6 +152,28 @@ static int record(const struct br2_arguments *arguments, struct br2_record_reque
                    : br2_record_hardware(arguments, &machine, event, request, result, err);
 }
 
+/* An interruption is answered at once, a recording ends when the program does. */
+static void hold_signals(const struct br2_arguments *arguments,
+                         const struct br2_record_request *request)
+{
+    static const char last[] = "br2pgo: ended at once, without a recording\n";
+    static const char *const of_program[BR2_SIGNALS_REQUESTS] = {
+        "br2pgo: the program is told to end; interrupted again, it is killed; the recording is "
+        "kept\n",
+        "br2pgo: the program is killed, the recording is kept; interrupted again, all ends at "
+        "once, without it\n",
+        last,
+    };
+    static const char *const of_perf[BR2_SIGNALS_REQUESTS] = {
+        "br2pgo: the recording is ended and kept\n",
+        "br2pgo: waiting for perf to end; interrupted again, all ends at once, without a "
+        "recording\n",
+        last,
+    };
+    const char *const *lines = request->command != NULL ? of_program : of_perf;
+    br2_signals_hold_recording(arguments->quiet ? NULL : lines);
+}
+
 int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2pgo_error *err)
 {
     struct br2_record_request request;
@@ -165,8 +187,8 @@ int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2p
     if (rc != 0) {
         return rc;
     }
-    request.stop = br2_signals_stop();
-    br2_signals_hold();
+    request.stop = br2_signals_stop_recording();
+    hold_signals(arguments, &request);
     rc = record(arguments, &request, &result, err);
     br2_signals_release();
     if (rc == 0 || rc == BR2PGO_USELESS) {

@@ -63,13 +63,9 @@ static void print_hardware(const struct br2_machine *machine, size_t event)
 static int keep_part(struct br2_output *out, const struct br2_summary *summary,
                      struct br2pgo_error *err)
 {
-    char *part = br2_format("%s.partial", out->path);
-    if (part == NULL) {
-        return br2_fail_memory(err);
-    }
-    if (rename(out->temporary, part) != 0) {
-        int rc = br2_fail_io(err, "replace", part, errno);
-        br2_free(part);
+    char *part;
+    int rc = br2_output_keep_part(out, &part, err);
+    if (rc != 0) {
         return rc;
     }
     br2_fail(err, BR2PGO_IO, "perf did not finish the recording; it says why above");

@@ -6,6 +6,8 @@
 
 #include <signal.h>
 
+#include "record/record.h"
+
 /* Writing into a closed pipe, or beyond a limit of the size of files, is an error like any other.
  */
 void br2_signals_begin(void);
@@ -16,13 +18,21 @@ void br2_signals_spare(void);
 void br2_signals_spare_no_more(void);
 
 /* From here on an interruption only asks to stop, in `*br2_signals_stop()`; a second one,
- * more than half a second later, ends. */
+ * more than half a second later, removes temporary files and ends. */
 void br2_signals_hold(void);
-/* Undoes br2_signals_hold. */
+
+/* For a recording, which may be asked twice before the third interruption ends. */
+#define BR2_SIGNALS_REQUESTS 3
+/* `said`: a line for each, printed when it comes; NULL: nothing is. */
+void br2_signals_hold_recording(const char *const said[BR2_SIGNALS_REQUESTS]);
+
+/* Undoes br2_signals_hold and br2_signals_hold_recording. */
 void br2_signals_release(void);
 
 /* The signal that asked to stop; 0: none. */
 const volatile sig_atomic_t *br2_signals_stop(void);
+/* The same, as a recording is asked. */
+struct br2_stop *br2_signals_stop_recording(void);
 
 /* Takes the request to stop as answered: br2_signals_end returns. */
 void br2_signals_forget(void);

@@ -99,10 +99,12 @@ void br2_collector_done(struct br2_collector *c)
     *c = (struct br2_collector){.socket = -1, .events = -1, .streams = {.fd = -1}};
 }
 
-void br2_collector_kill(const struct br2_collector *c, int number)
+void br2_collector_signal(const struct br2_collector *c, int number, bool spare_group)
 {
     for (size_t i = 0; i < c->count; i++) {
-        syscall(SYS_pidfd_send_signal, c->live[i].process, number, NULL, 0);
+        if (!spare_group || getpgid(c->live[i].pid) != getpgrp()) {
+            syscall(SYS_pidfd_send_signal, c->live[i].process, number, NULL, 0);
+        }
     }
 }
 

@@ -40,8 +40,9 @@ void br2_collector_done(struct br2_collector *c);
 
 /* Takes in what there is, waiting for at most `timeout_ms` for the first. */
 int br2_collector_step(struct br2_collector *c, int timeout_ms, struct br2pgo_error *err);
-/* Sends a signal to every recorded process. */
-void br2_collector_kill(const struct br2_collector *c, int number);
+/* Sends a signal to every recorded process; `spare_group`: not to those in the group of this one,
+ * which a terminal has sent it to. */
+void br2_collector_signal(const struct br2_collector *c, int number, bool spare_group);
 /* Takes in what processes that have not ended have got so far. */
 int br2_collector_finish(struct br2_collector *c, struct br2pgo_error *err);
 

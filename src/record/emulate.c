@@ -17,14 +17,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "record/collect.h"
+#include "record/keep.h"
 #include "record/launch.h"
-#include "record/perf_writer.h"
 #include "record/program.h"
 
 #define STEP_MS 100
-
-/* The recording, exact counts, totals. */
-#define OUTPUTS 3
 
 /* How long a program that was asked to end may take, and one that was started to come. */
 #define GRACE_MS 3000
@@ -38,7 +35,7 @@ struct emulation {
     char *emulator;
     char *plugin;
     char *option;
-    struct br2_output outputs[OUTPUTS];
+    struct br2_keeping keeping;
     pid_t pid;
     bool ended;
     uint64_t started; /* ms */
@@ -245,19 +242,29 @@ static void look_after_program(struct emulation *e)
     e->result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Asked to stop, or the time is over: asks the programs to end, then makes them. */
+static void ask_to_end(struct emulation *e)
+{
+    const struct br2_stop *stop = e->request.stop;
+    bool asked = stop != NULL && stop->requests != 0;
+    e->stopped = now_ms();
+    e->result->was_stopped = !e->ended || e->collector.count != 0;
+    br2_collector_signal(&e->collector, asked ? stop->signal : SIGTERM,
+                         asked && stop->of_terminal != 0);
+}
+
+/* Asked to stop, or the time or the disk's room is over: asks the programs to end, then makes them.
+ * Who pressed Ctrl-C can do it again, and decides how long they may take. */
 static void look_at_clock(struct emulation *e)
 {
     const struct br2_record_request *request = &e->request;
     uint64_t now = now_ms();
-    bool asked = request->stop != NULL && *request->stop != 0;
+    int requests = request->stop != NULL ? request->stop->requests : 0;
     bool over = request->duration_ms != 0 && now - e->started >= request->duration_ms;
-    if (e->stopped == 0 && (asked || over)) {
-        e->stopped = now;
-        e->result->was_stopped = !e->ended || e->collector.count != 0;
-        br2_collector_kill(&e->collector, SIGTERM);
-    } else if (e->stopped != 0 && now - e->stopped >= GRACE_MS) {
-        br2_collector_kill(&e->collector, SIGKILL);
+    bool patient = requests != 0 && request->stop->signal == SIGINT;
+    if (e->stopped == 0 && (requests != 0 || over || e->collector.streams.full != 0)) {
+        ask_to_end(e);
+    } else if (e->stopped != 0 && (requests > 1 || (!patient && now - e->stopped >= GRACE_MS))) {
+        br2_collector_signal(&e->collector, SIGKILL, false);
         if (!e->ended) {
             kill(e->pid, SIGKILL);
         }
@@ -287,85 +294,11 @@ static int run(struct emulation *e)
         }
     }
     if (rc != 0 && !e->ended) {
-        br2_collector_kill(c, SIGKILL);
+        br2_collector_signal(c, SIGKILL, false);
         kill(e->pid, SIGKILL);
         waitpid(e->pid, NULL, 0);
     }
     return rc != 0 ? rc : br2_collector_finish(c, e->err);
-}
-
-static int write_totals(const struct br2_emulation *t, struct br2_output *out,
-                        struct br2pgo_error *err)
-{
-    struct br2_buf buf = {0};
-    br2_buf_printf(&buf,
-                   "{\n  \"instructions\": %" PRIu64 ",\n  \"taken_branches\": %" PRIu64
-                   ",\n  \"mispredicted_branches\": %" PRIu64 ",\n  \"samples\": %" PRIu64
-                   ",\n  \"processes\": %" PRIu64 ",\n  \"threads\": %" PRIu64
-                   ",\n  \"complete\": %s\n}\n",
-                   t->instructions, t->taken, t->mispredicted, t->samples, t->processes, t->threads,
-                   t->lost_blocks + t->lost_threads + t->lost_processes == 0 ? "true" : "false");
-    int rc = buf.failed ? br2_fail_memory(err) : br2_output_write(out, buf.bytes, buf.size, err);
-    br2_buf_done(&buf);
-    return rc;
-}
-
-static int write_recording(struct emulation *e, struct br2_output *out)
-{
-    struct br2_streams *streams = &e->collector.streams;
-    struct br2_perf_file file = {
-        .command = e->request.command, .machine = e->launch.machine, .period = e->request.period};
-    int rc = br2_streams_map(streams, e->err);
-    rc = rc != 0 ? rc : br2_tasks_number(streams, e->err);
-    return rc != 0 ? rc : br2_perf_write(&file, streams, out, e->err);
-}
-
-static int write_output(struct emulation *e, size_t which, struct br2_output *out)
-{
-    switch (which) {
-    case 0:
-        return write_recording(e, out);
-    case 1:
-        return br2_exact_edges_write(&e->collector.edges, out, e->err);
-    default:
-        return write_totals(&e->collector.totals, out, e->err);
-    }
-}
-
-static const char *output_path(const struct emulation *e, size_t which)
-{
-    const char *const paths[OUTPUTS] = {e->request.output, e->request.exact, e->request.totals};
-    return paths[which];
-}
-
-/* Before the program runs, which may take hours. */
-static int open_outputs(struct emulation *e)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
-        if (output_path(e, i) != NULL) {
-            rc = br2_output_open(&e->outputs[i], output_path(e, i), e->err);
-        }
-    }
-    return rc;
-}
-
-/* All are written before the first appears. */
-static int write_outputs(struct emulation *e)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
-        if (output_path(e, i) != NULL) {
-            rc = write_output(e, i, &e->outputs[i]);
-            rc = rc != 0 ? rc : br2_output_flush(&e->outputs[i], e->err);
-        }
-    }
-    for (size_t i = 0; rc == 0 && i < OUTPUTS; i++) {
-        if (output_path(e, i) != NULL) {
-            rc = br2_output_commit(&e->outputs[i], e->err);
-        }
-    }
-    return rc;
 }
 
 /* Whether the emulator's help lists the option: many are built without it. */
@@ -419,7 +352,8 @@ static int check_result(struct emulation *e)
     if (c->streams.count == 0) {
         return refuse_emulator(e);
     }
-    if (c->streams.samples == 0 && e->request.exact == NULL && e->request.totals == NULL) {
+    if (c->streams.samples == 0 && c->streams.full == 0 && e->request.exact == NULL &&
+        e->request.totals == NULL) {
         br2_fail(e->err, BR2PGO_USELESS,
                  "no sample: the program took %" PRIu64
                  " branches, a sample is taken every %" PRIu64,
@@ -437,7 +371,9 @@ static int record(struct emulation *e)
     rc = rc != 0 ? rc
                  : br2_collector_open(&e->collector, e->request.output, e->request.exact != NULL,
                                       e->err);
-    rc = rc != 0 ? rc : open_outputs(e);
+    e->keeping = (struct br2_keeping){
+        .request = &e->request, .machine = e->launch.machine, .collector = &e->collector};
+    rc = rc != 0 ? rc : br2_keeping_open(&e->keeping, e->err);
     rc = rc != 0 ? rc : make_option(e);
     rc = rc != 0 ? rc : start(e);
     rc = rc != 0 ? rc : run(e);
@@ -447,7 +383,7 @@ static int record(struct emulation *e)
         e->collector.totals.lost_processes += e->collector.forks - e->collector.forked;
     }
     rc = rc != 0 ? rc : check_result(e);
-    return rc != 0 ? rc : write_outputs(e);
+    return rc != 0 ? rc : br2_keeping_write(&e->keeping, e->err);
 }
 
 int br2_record_emulated(const struct br2_record_request *request, struct br2_record_result *ret,
@@ -469,13 +405,8 @@ int br2_record_emulated(const struct br2_record_request *request, struct br2_rec
     e->result = ret;
     e->err = err;
     e->collector = (struct br2_collector){.socket = -1, .events = -1, .streams = {.fd = -1}};
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        e->outputs[i].fd = -1;
-    }
     int rc = record(e);
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        br2_output_abandon(&e->outputs[i]);
-    }
+    br2_keeping_done(&e->keeping);
     *ret_emulation = e->collector.totals;
     br2_collector_done(&e->collector);
     br2_free(e->program);

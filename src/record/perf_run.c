@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "record/descendants.h"
 #include "record/perf_refusal.h"
 
 /* What is kept of perf's words. */
@@ -116,7 +117,7 @@ int br2_perf_try(const struct br2_machine *machine, const struct br2_record_requ
     for (size_t i = 0; i < BR2_MACHINE_EVENTS && machine->events[i] != NULL; i++) {
         struct br2pgo_error said = {0};
         int rc = try_event(machine, i, request, &said);
-        if (request->stop != NULL && *request->stop != 0) {
+        if (request->stop != NULL && request->stop->requests != 0) {
             return br2_fail(err, BR2PGO_CANCELLED, "stopped before the recording began");
         }
         if (rc == 0) {
@@ -133,21 +134,40 @@ int br2_perf_try(const struct br2_machine *machine, const struct br2_record_requ
     return BR2PGO_UNSUPPORTED;
 }
 
+/* Asked once, perf ends the program; asked again, the program is killed, so that perf can end. */
+static void pass_on(pid_t child, const struct br2_record_request *request, int *passed_on)
+{
+    int requests = request->stop != NULL ? request->stop->requests : 0;
+    if (requests > 0 && *passed_on == 0) {
+        /* From a terminal perf was interrupted too, and minds no second signal; where SIGINT is
+         * ignored, as in the background of a script, this one is not. */
+        kill(child, SIGTERM);
+    }
+    if (requests > 1) {
+        /* perf is this process's child, or timeout(1)'s. */
+        bool timed = request->duration_ms != 0 && request->command != NULL;
+        br2_descendants_kill(child, timed ? 2 : 1);
+    }
+    *passed_on = requests;
+}
+
 /* Waits; looks once a second too, for a signal that came when nobody waited. */
 static int wait_for(pid_t child, const sigset_t *child_ended,
                     const struct br2_record_request *request)
 {
-    bool passed_on = false;
+    int passed_on = 0;
     int status = 0;
     pid_t ended = 0;
+    if (request->stop != NULL) {
+        request->stop->child = child;
+    }
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        if (!passed_on && request->stop != NULL && *request->stop != 0) {
-            /* From a terminal perf was interrupted too, and minds no second signal; where SIGINT is
-             * ignored, as in the background of a script, this one is not. */
-            passed_on = kill(child, SIGTERM) == 0;
-        }
+        pass_on(child, request, &passed_on);
         static const struct timespec second = {.tv_sec = 1};
         (void)sigtimedwait(child_ended, NULL, &second);
+    }
+    if (request->stop != NULL) {
+        request->stop->child = 0;
     }
     return status;
 }
@@ -157,7 +177,7 @@ static void take_status(int status, const struct br2_record_request *request,
 {
     bool timed = request->duration_ms != 0 && request->command != NULL;
     *ret = (struct br2_record_result){0};
-    ret->was_stopped = request->stop != NULL && *request->stop != 0;
+    ret->was_stopped = request->stop != NULL && request->stop->requests != 0;
     if (WIFSIGNALED(status)) {
         ret->signal = WTERMSIG(status);
         ret->exit_status = 128 + ret->signal;

@@ -19,6 +19,15 @@
  * a second gives samples; prime, so that it does not fall into step with a loop. */
 #define BR2_RECORD_EMULATED_PERIOD 5003u
 
+/* What interruptions ask of a recording; a signal's handler writes it. */
+struct br2_stop {
+    volatile sig_atomic_t requests;    /* 1: the program is to end; from 2 on: to be killed */
+    volatile sig_atomic_t signal;      /* of the first request; 0: none yet */
+    volatile sig_atomic_t of_terminal; /* which sends it to all programs in the foreground */
+    /* Set by who records: killed when nothing is waited for any more; 0: none. */
+    volatile sig_atomic_t child;
+};
+
 /* 0, NULL and false stand for what was not asked for. Strings and arrays are the caller's. Of a
  * request to emulate, depth and period are filled in. */
 struct br2_record_request {
@@ -36,8 +45,7 @@ struct br2_record_request {
     bool kernel;           /* the kernel's branches too; for hardware */
     bool verbose;
     bool quiet;
-    /* The signal that asked to stop, 0: none yet; NULL: nobody asks. What was recorded is kept. */
-    const volatile sig_atomic_t *stop;
+    struct br2_stop *stop; /* NULL: nobody asks; what was recorded is kept */
 };
 
 /* How the recorded program ended. */

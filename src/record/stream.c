@@ -11,6 +11,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+/* Room that is reserved at once. */
+#define RESERVED_AHEAD (1u << 20)
+
 /* What the name of the file that is gone at once begins with. */
 static char *streams_folder(const char *output)
 {
@@ -23,7 +26,7 @@ static char *streams_folder(const char *output)
 
 int br2_streams_open(struct br2_streams *streams, const char *output, struct br2pgo_error *err)
 {
-    *streams = (struct br2_streams){.fd = -1};
+    *streams = (struct br2_streams){.fd = -1, .output = -1};
     char *folder = streams_folder(output);
     char *name = folder != NULL ? br2_format("%s.br2pgo-XXXXXX", folder) : NULL;
     int rc = 0;
@@ -58,7 +61,7 @@ void br2_streams_done(struct br2_streams *streams)
     if (streams->fd >= 0) {
         close(streams->fd);
     }
-    *streams = (struct br2_streams){.fd = -1};
+    *streams = (struct br2_streams){.fd = -1, .output = -1};
 }
 
 int br2_streams_add_run(struct br2_streams *streams, const struct br2_area_header *header,
@@ -131,10 +134,26 @@ static bool is_good_record(const struct br2_stream_head *head, const uint8_t *bo
             size <= sizeof(uint64_t) + BR2_RING * sizeof(struct br2_branch_record));
 }
 
-/* Reads the records over, before they are kept. */
-static bool take_notes(struct br2_streams *streams, struct br2_stream *stream, const uint8_t *bytes,
-                       size_t size)
+/* What some records are about to add. */
+struct addition {
+    const uint8_t *bytes;
+    uint64_t size;
+    uint64_t needed; /* in the recording, at most */
+    uint64_t samples;
+    uint64_t branches;
+};
+
+/* The most that perf_writer.c makes of a record: heads, identifiers, a mapping's build-id. */
+static uint64_t recorded_size(const struct br2_stream_head *head)
 {
+    return head->type == BR2_STREAM_MAPPING ? 2 * (uint64_t)head->size + 192 : head->size + 40;
+}
+
+/* Reads the records over, before they are kept. */
+static bool take_notes(struct br2_stream *stream, struct addition *added)
+{
+    const uint8_t *bytes = added->bytes;
+    uint64_t size = added->size;
     while (size != 0) {
         struct br2_stream_head head;
         if (size < sizeof head) {
@@ -150,49 +169,96 @@ static bool take_notes(struct br2_streams *streams, struct br2_stream *stream, c
         } else if (head.type == BR2_STREAM_END) {
             stream->ended = true;
         } else if (head.type == BR2_STREAM_SAMPLE) {
-            streams->samples++;
-            streams->branches += (head.size - sizeof head) / sizeof(struct br2_branch_record);
+            added->samples++;
+            added->branches += (head.size - sizeof head) / sizeof(struct br2_branch_record);
         }
+        added->needed += recorded_size(&head);
         bytes += head.size;
         size -= head.size;
     }
     return true;
 }
 
-static int write_all(struct br2_streams *streams, const uint8_t *bytes, size_t size,
-                     struct br2pgo_error *err)
+/* Returns an errno. */
+static int reserve(struct br2_streams *streams, uint64_t size)
 {
-    while (size != 0) {
-        ssize_t put = pwrite(streams->fd, bytes, size, (off_t)streams->size);
-        if (put < 0 && errno != EINTR) {
-            br2_fail(err, BR2PGO_IO, "cannot keep what was recorded: %s", strerrordesc_np(errno));
-            br2_hint(err, "it is kept in the output's folder until the program ends: make room "
-                          "there, or record with a longer --period");
-            return BR2PGO_IO;
+    uint64_t wanted = streams->needed + size;
+    if (streams->output >= 0 && wanted > streams->reserved) {
+        /* Not byte by byte, as long as there is more room than that. */
+        uint64_t room = wanted + RESERVED_AHEAD;
+        int errnum = fallocate(streams->output, 0, 0, (off_t)room) == 0 ? 0 : errno;
+        if (errnum == ENOSPC || errnum == EFBIG || errnum == EDQUOT) {
+            room = wanted;
+            errnum = fallocate(streams->output, 0, 0, (off_t)room) == 0 ? 0 : errno;
         }
-        if (put > 0) {
-            streams->size += (uint64_t)put;
-            bytes += put;
-            size -= (size_t)put;
+        if (errnum == ENOSPC || errnum == EFBIG || errnum == EDQUOT) {
+            return errnum;
         }
+        streams->reserved = room;
+        if (errnum != 0) {
+            streams->output = -1; /* not on this file system */
+        }
+    }
+    streams->needed = wanted;
+    return 0;
+}
+
+int br2_streams_reserve(struct br2_streams *streams, int output, uint64_t size,
+                        struct br2pgo_error *err)
+{
+    streams->output = output;
+    int errnum = reserve(streams, size);
+    if (errnum != 0) {
+        br2_fail(err, BR2PGO_IO, "no room for a recording: %s", strerrordesc_np(errnum));
+        br2_hint(err, "make room in the output's folder, or name another with --output");
+        return BR2PGO_IO;
     }
     return 0;
 }
 
-static int keep(struct br2_streams *streams, struct br2_stream *stream, const uint8_t *bytes,
-                size_t size, struct br2pgo_error *err)
+/* Returns an errno; the file is then as before. */
+static int write_all(struct br2_streams *streams, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t at = streams->size;
+    while (size != 0) {
+        ssize_t put = pwrite(streams->fd, bytes, size, (off_t)at);
+        if (put < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (put > 0) {
+            at += (uint64_t)put;
+            bytes += put;
+            size -= (uint64_t)put;
+        }
+    }
+    streams->size = at;
+    return 0;
+}
+
+static int keep(struct br2_streams *streams, struct br2_stream *stream,
+                const struct addition *added, struct br2pgo_error *err)
 {
     if (!br2_grow(&stream->chunks, &stream->capacity, stream->count, sizeof *stream->chunks)) {
         return br2_fail_memory(err);
     }
-    stream->chunks[stream->count++] =
-        (struct br2_stream_chunk){.offset = streams->size, .size = size};
-    return write_all(streams, bytes, size, err);
+    uint64_t offset = streams->size;
+    streams->full = reserve(streams, added->needed);
+    if (streams->full == 0) {
+        streams->full = write_all(streams, added->bytes, added->size);
+    }
+    if (streams->full == 0) {
+        stream->chunks[stream->count++] =
+            (struct br2_stream_chunk){.offset = offset, .size = added->size};
+        streams->samples += added->samples;
+        streams->branches += added->branches;
+    }
+    return 0;
 }
 
 int br2_streams_append(struct br2_streams *streams, const struct br2_stream_part *part,
                        struct br2pgo_error *err)
 {
+    struct addition added = {.bytes = part->bytes, .size = part->size};
     if (part->run == 0 || part->run > streams->count) {
         return br2_fail(err, BR2PGO_CORRUPT, "the emulator's plugin sent what belongs nowhere");
     }
@@ -200,20 +266,22 @@ int br2_streams_append(struct br2_streams *streams, const struct br2_stream_part
     if (stream == NULL) {
         return br2_fail_memory(err);
     }
-    if (part->sent < stream->sent || part->size == 0) {
+    if (part->sent < stream->sent || part->size == 0 || streams->full != 0) {
         return 0;
     }
-    if (!take_notes(streams, stream, part->bytes, part->size)) {
+    if (!take_notes(stream, &added)) {
         return br2_fail(err, BR2PGO_CORRUPT, "the emulator's plugin sent what are no records");
     }
     stream->sent = part->sent + 1;
-    return keep(streams, stream, part->bytes, part->size, err);
+    return keep(streams, stream, &added, err);
 }
 
 int br2_streams_end(struct br2_streams *streams, uint64_t run, uint64_t serial, uint64_t time,
                     struct br2pgo_error *err)
 {
     struct br2_stream_head head = {.type = BR2_STREAM_END, .size = sizeof head, .time = time};
+    struct addition added = {
+        .bytes = (const uint8_t *)&head, .size = sizeof head, .needed = recorded_size(&head)};
     if (run == 0 || run > streams->count) {
         return 0;
     }
@@ -221,11 +289,11 @@ int br2_streams_end(struct br2_streams *streams, uint64_t run, uint64_t serial, 
     if (stream == NULL) {
         return br2_fail_memory(err);
     }
-    if (stream->ended) {
+    if (stream->ended || streams->full != 0) {
         return 0;
     }
     stream->ended = true;
-    return keep(streams, stream, (const uint8_t *)&head, sizeof head, err);
+    return keep(streams, stream, &added, err);
 }
 
 int br2_streams_map(struct br2_streams *streams, struct br2pgo_error *err)

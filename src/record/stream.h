@@ -57,12 +57,22 @@ struct br2_streams {
     size_t capacity;
     uint64_t samples;
     uint64_t branches; /* records in them */
+    /* The recording is written when all have ended; there must be room for it then. */
+    int output; /* the file it will be in, where room is reserved; -1: none can be */
+    uint64_t needed;
+    uint64_t reserved;
+    int full; /* errno of what could not be kept, behind which nothing is; 0: all was */
 };
 
 /* The file is made beside `output` ("-": among the temporary files). Errors: BR2PGO_IO,
  * BR2PGO_NO_MEMORY. */
 int br2_streams_open(struct br2_streams *streams, const char *output, struct br2pgo_error *err);
 void br2_streams_done(struct br2_streams *streams);
+
+/* Reserves room for `size` bytes beside what is recorded in the file that the recording will be
+ * written to. Errors: BR2PGO_IO. */
+int br2_streams_reserve(struct br2_streams *streams, int output, uint64_t size,
+                        struct br2pgo_error *err);
 
 /* A run with what an area's header says of it; its number to `ret`. */
 int br2_streams_add_run(struct br2_streams *streams, const struct br2_area_header *header,
@@ -76,8 +86,8 @@ struct br2_stream_part {
     size_t size;
 };
 
-/* Appends to a stream, unless the part was taken before. Errors: BR2PGO_CORRUPT: these are no
- * records; BR2PGO_IO, BR2PGO_NO_MEMORY. */
+/* Appends to a stream, unless the part was taken before; not any more once there is no room
+ * (`full`). Errors: BR2PGO_CORRUPT: these are no records; BR2PGO_NO_MEMORY. */
 int br2_streams_append(struct br2_streams *streams, const struct br2_stream_part *part,
                        struct br2pgo_error *err);
 

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -80,6 +81,7 @@ static void show_name(void)
     char name[16];
     prctl(PR_GET_NAME, name);
     printf("%s\n", name);
+    fflush(stdout);
 }
 
 static void close_all(void)
@@ -113,6 +115,30 @@ long late(long n)
 }
 """
 # Signals that come at any time, and one in the middle of a block.
+# Ends by itself when it is told to, after some work.
+ENDS = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t got;
+static volatile long sink;
+
+static void take(int number) { got = number; }
+
+int main(void)
+{
+    signal(SIGINT, take);
+    signal(SIGTERM, take);
+    printf("begun\n");
+    fflush(stdout);
+    while (got == 0) { pause(); }
+    for (int i = 0; i < 77778; i++) { sink += i; }
+    printf("got %d\n", got);
+    return 0;
+}
+"""
+
 SIGNALS = r"""
 #include <setjmp.h>
 #include <signal.h>
@@ -299,7 +325,7 @@ def check_signals():
 
 def check_interruptions():
     """One request that comes as two signals, as timeout's does, ends nothing at once; a second
-    request does, and the program with it."""
+    request kills the program; what was recorded is kept each time."""
     for _ in range(5):
         with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "loop"],
                               stderr=subprocess.PIPE, text=True) as process:
@@ -311,16 +337,91 @@ def check_interruptions():
         expect("heard twice", "stopped" in errors and os.path.getsize("twice.data") > 1000, True)
         os.remove("twice.data")
     with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "deaf", "loop"],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                          stderr=subprocess.PIPE, text=True) as process:
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)  # the program has its end of the pipe
-    expect("asked twice", (process.returncode, os.path.exists("twice.data")), (-signal.SIGINT, False))
-    for name in os.listdir("."):
-        if name.startswith(".br2pgo"):
-            os.remove(name)
+        errors = process.communicate(timeout=60)[1]
+    expect("asked twice", (process.returncode, os.path.getsize("twice.data") > 1000), (-signal.SIGINT, True))
+    lines = errors.splitlines()
+    expect("what is said", [line.split(";")[0] for line in lines if "interrupted again" in line],
+           ["br2pgo: the program is told to end", "br2pgo: the program is killed, the recording is kept"])
+    expect("what is left over", [n for n in os.listdir(".") if n.startswith(".br2pgo")], [])
+
+
+def check_passed_on():
+    """The program gets the very signal, and what it does then is recorded."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen([BR2PGO, "record", "--emulate", "--exact", "ends.csv", "-o", "ends.data", "./ends"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            expect("begun", process.stdout.readline(), "begun\n")
+            process.send_signal(number)
+            said = process.communicate(timeout=60)[0]
+        expect("passed on", (process.returncode, said), (-number, f"got {number}\n"))
+        expect("recorded to its end", (77777, 77778) in conditionals("ends.csv", "ends").values(), True)
+
+
+def limited(path, size, *words):
+    """Records where a file can soon have so many bytes only. The emulator, which needs more, is not limited."""
+    with subprocess.Popen([BR2PGO, "record", "--emulate", "--period", "101", "-o", path, *words],
+                          stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, size))
+        errors = process.communicate(timeout=120)[1]
+    return process.returncode, errors
+
+
+def check_part(path, result, reason, least, most):
+    """A part was kept that is a whole recording of its own, nearly as large as there was room for."""
+    status, errors = result
+    expect(reason, (status, f"no room for more of the recording: {reason}" in errors, os.path.exists(path)),
+           (1, True, False))
+    part = path + ".partial"
+    said = re.search(r"the (\d+) samples until then are in '(.*)'", errors)
+    expect("the part", said and os.path.basename(said.group(2)), os.path.basename(part))
+    size = os.path.getsize(part)
+    expect(f"{size} bytes", least < size <= most, True)
+    shown = json.loads(run(BR2PGO, "inspect", "--json", part).stdout)
+    expect("the part's samples", (shown["state"], shown["branches"]["samples"]), ("whole", int(said.group(1))))
+    os.remove(part)
+
+
+def check_room():
+    """No room for all of the recording: what there is room for is kept. None at all, and the program does not run."""
+    loop = ("./program", "name", "loop")
+    check_part("limited.data", limited("limited.data", 3 << 20, *loop), "File too large", 2 << 20, 3 << 20)
+    result = run(BR2PGO, "record", "--emulate", "-o", "none.data", "touch", "has-run",
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    expect("no room", (result.returncode, "no room for a recording: File too large" in result.stderr,
+                       os.path.exists("has-run")), (1, True, False))
+    os.mkdir("small")
+    if os.geteuid() == 0 and run("mount", "-t", "tmpfs", "-o", "size=4m", "none", "small").returncode == 0:
+        try:
+            result = limited("small/x.data", resource.RLIM_INFINITY, *loop)
+            check_part("small/x.data", result, "No space left on device", 1 << 20, 4 << 20)
+            expect("what is left over", os.listdir("small"), [])
+        finally:
+            run("umount", "small")
+    else:
+        print("may not mount: no full disk")
+    result = subprocess.run([BR2PGO, "record", "--exact", "/dev/full", "-o", "whole.data", "./program"], check=False,
+                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    expect("no room for counts", (result.returncode, "the recording is in 'whole.data', whole" in result.stderr,
+                                  os.path.getsize("whole.data") > 1000), (1, True, True))
+
+
+def check_lost_folder():
+    """The recording cannot be put in its place: it is in another, which is said."""
+    os.mkdir("gone")
+    os.mkdir("spare")
+    result = run(BR2PGO, "record", "--emulate", "-o", "gone/x.data", "sh", "-c", "rm -r gone; ./program",
+                 env={**os.environ, "TMPDIR": os.path.abspath("spare")})
+    said = re.search(r"the recording is in '(.*)', with (\d+) samples", result.stderr)
+    expect("the folder is gone", (result.returncode, bool(said)), (1, True))
+    shown = json.loads(run(BR2PGO, "inspect", "--json", said.group(1)).stdout)
+    expect("the recording", (shown["state"], shown["branches"]["samples"]), ("whole", int(said.group(2))))
+    expect("what is left over", len(os.listdir("spare")), 1)
 
 
 def check_ends():
@@ -405,10 +506,11 @@ def main():
         build("fixed", PROGRAM, "-pthread", "-ldl", "-no-pie")
         build("plain", PROGRAM, "-pthread", "-ldl")
         build("signals", SIGNALS)
+        build("ends", ENDS)
         build("late.so", LATE, "-shared", "-fPIC")
         try:
             for check in (check_tasks, check_same, check_short_threads, check_work, check_callgrind, check_signals,
-                          check_interruptions, check_ends, check_refusals, check_tools, check_machines):
+                          check_interruptions, check_passed_on, check_room, check_lost_folder, check_ends, check_refusals, check_tools, check_machines):
                 begin = time.monotonic()
                 check()
                 print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import program
 
-# Keeps what it has at SIGINT and SIGTERM, and ends the program.
+# Keeps what it has at SIGINT and SIGTERM, and ends the program, for whose end it waits. Of a program that is called
+# "hang" it does not come to an end.
 PERF = """#!{python}
 import os, shutil, signal, subprocess, sys
 output = sys.argv[sys.argv.index("-o") + 1]
@@ -30,6 +32,10 @@ while not ended and child.poll() is None:
     if signal.sigwait({{signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}}) != signal.SIGCHLD:
         break
 child.terminate()
+if words[0] == "hang":
+    open("perf.pid", "w").write(str(os.getpid()))
+    while True:
+        signal.sigwait({{signal.SIGINT, signal.SIGTERM}})
 child.wait()
 shutil.copyfile({recording!r}, output)
 """
@@ -53,6 +59,7 @@ class Record(unittest.TestCase):
         with open(perf, "w", encoding="utf-8") as file:
             file.write(PERF.format(python=sys.executable, recording=cls.recording))
         os.chmod(perf, 0o755)
+        os.symlink(shutil.which("cat"), os.path.join(cls.folder, "bin/hang"))
 
     @classmethod
     def tearDownClass(cls):
@@ -119,6 +126,53 @@ class Record(unittest.TestCase):
         self.assertEqual(process.returncode, -number)
         self.assertIn("stopped", said)
         self.check_kept()
+
+    def ask(self, *words, numbers):
+        """Signals one after the other; returns the status and what was said."""
+        with subprocess.Popen([program.BR2PGO, "record", *words], cwd=self.work,
+                              env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "perf has begun\n")
+            time.sleep(0.5)
+            for number in numbers:
+                process.send_signal(number)
+                time.sleep(0.7)
+            _, said = process.communicate(timeout=60)
+        return process.returncode, [line.split(";")[0] for line in said.splitlines()]
+
+    def test_asked_twice(self):
+        """A program that does not end is killed, at the second request; the recording is kept."""
+        for number, more in ((signal.SIGINT, []), (signal.SIGTERM, ["--duration", "100"])):
+            status, said = self.ask(*more, "sh", "-c", "trap '' INT TERM; while :; do sleep 1; done",
+                                    numbers=[number, number])
+            self.assertEqual(status, -number)
+            self.assertEqual([line for line in said if "the program is" in line],
+                             ["br2pgo: the program is told to end",
+                              "br2pgo: the program is killed, the recording is kept"])
+            self.check_kept()
+            os.remove(self.output)
+
+    def test_asked_once(self):
+        """It is not killed, however long it takes."""
+        status, _ = self.ask("sh", "-c", "trap 'sleep 2; echo done >&2; exit' TERM; while :; do sleep 1; done",
+                             numbers=[signal.SIGTERM])
+        self.assertEqual(status, -signal.SIGTERM)
+        self.check_kept()
+
+    def test_asked_thrice(self):
+        """Nothing is waited for, and nothing is left."""
+        status, said = self.ask("hang", numbers=[signal.SIGTERM, signal.SIGTERM, signal.SIGTERM])
+        self.assertEqual(status, -signal.SIGTERM)
+        self.assertEqual(said[-1], "br2pgo: ended at once, without a recording")
+        self.assertEqual(os.listdir(self.work), ["perf.pid"])
+        with open(os.path.join(self.work, "perf.pid"), encoding="ascii") as file:
+            pid = int(file.read())
+        for _ in range(100):
+            if not os.path.exists(f"/proc/{pid}"):
+                break
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{pid}") and "State:\tZ" not in
+                         open(f"/proc/{pid}/status", encoding="ascii").read())
 
     def test_hung_up(self):
         self.signalled(signal.SIGHUP)
