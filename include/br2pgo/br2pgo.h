@@ -309,6 +309,19 @@ BR2PGO_API int br2pgo_merge(const char *const *inputs, size_t count, const char 
  */
 BR2PGO_API void br2pgo_set_max_memory(size_t bytes);
 
+/*
+ * The functions of an image, by address: what edge tables call them. BR2PGO_IO; BR2PGO_UNSUPPORTED:
+ * no program of a machine that is known; BR2PGO_CORRUPT. `*ret` is NULL on failure.
+ */
+struct br2pgo_functions;
+BR2PGO_API int br2pgo_functions_open(const char *image, struct br2pgo_functions **ret,
+                                     struct br2pgo_error *err);
+BR2PGO_API void br2pgo_functions_close(struct br2pgo_functions *functions);
+/* The name of the function that contains the link-time address, as in the symbol table, valid until
+ * they are closed; "" where there is none. */
+BR2PGO_API const char *br2pgo_functions_name(const struct br2pgo_functions *functions,
+                                             uint64_t address);
+
 BR2PGO_API void br2pgo_free(void *block);
 BR2PGO_API const char *br2pgo_version(void);
 

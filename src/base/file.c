@@ -170,13 +170,13 @@ void br2_file_close(struct br2_file *file)
 
 /* The temporary files that are there, for br2_output_remove_all, which may come at any time. */
 #define TEMPORARIES 1024
-static char *temporaries[TEMPORARIES];
+static const char *temporaries[TEMPORARIES];
 
 /* Puts `to` where `from` is. */
-static void exchange_temporary(char *from, char *to)
+static void exchange_temporary(const char *from, const char *to)
 {
     for (size_t i = 0; i < TEMPORARIES; i++) {
-        char *expected = from;
+        const char *expected = from;
         if (__atomic_compare_exchange_n(&temporaries[i], &expected, to, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
             return;

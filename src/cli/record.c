@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "cli/commands.h"
+#include "cli/function_names.h"
 #include "cli/record_hardware.h"
 #include "cli/record_request.h"
 #include "cli/signals.h"
@@ -187,10 +188,14 @@ int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2p
     if (rc != 0) {
         return rc;
     }
+    struct br2_function_names names = {0};
+    request.function_name = br2_function_names_get;
+    request.function_user = &names;
     request.stop = br2_signals_stop_recording();
     hold_signals(arguments, &request);
     rc = record(arguments, &request, &result, err);
     br2_signals_release();
+    br2_function_names_done(&names);
     if (rc == 0 || rc == BR2PGO_USELESS) {
         print_end(arguments, &result, rc == 0);
     }

@@ -23,8 +23,8 @@ void br2_signals_hold(void);
 
 /* For a recording, which may be asked twice before the third interruption ends. */
 #define BR2_SIGNALS_REQUESTS 3
-/* `said`: a line for each, printed when it comes; NULL: nothing is. */
-void br2_signals_hold_recording(const char *const said[BR2_SIGNALS_REQUESTS]);
+/* `lines`: one for each, printed when it comes; NULL: nothing is. */
+void br2_signals_hold_recording(const char *const lines[BR2_SIGNALS_REQUESTS]);
 
 /* Undoes br2_signals_hold and br2_signals_hold_recording. */
 void br2_signals_release(void);

@@ -92,7 +92,7 @@ static struct place place_in(const struct br2_area *area, uint32_t file, uint64_
     }
     const struct br2_area_file *f = &area->files[file];
     if (address >= f->start && address < f->end && memchr(f->path, '\0', sizeof f->path) != NULL) {
-        place.image = br2_base_name(f->path);
+        place.image = f->path;
         place.address = address - f->bias;
     }
     return place;
@@ -226,7 +226,8 @@ static int compare(const void *a, const void *b)
 {
     const struct sorting *x = a;
     const struct sorting *y = b;
-    int names = strcmp(x->image, y->image);
+    int names = strcmp(br2_base_name(x->image), br2_base_name(y->image));
+    names = names != 0 ? names : strcmp(x->image, y->image);
     if (names != 0) {
         return names;
     }
@@ -240,7 +241,7 @@ static int compare(const void *a, const void *b)
     return 0;
 }
 
-static void put_image(struct br2_buf *buf, const char *name)
+static void put_name(struct br2_buf *buf, const char *name)
 {
     if (strpbrk(name, ",\"\r\n") == NULL) {
         br2_buf_str(buf, name);
@@ -256,13 +257,16 @@ static void put_image(struct br2_buf *buf, const char *name)
     br2_buf_u8(buf, '"');
 }
 
-static void put_row(struct br2_buf *buf, const struct sorting *row, uint64_t outcomes)
+static void put_row(struct br2_buf *buf, const struct sorting *row, const char *function,
+                    uint64_t outcomes)
 {
     static const char *const names[] = {"cond",  "jump",   "call",       "icall",
                                         "ijump", "return", "fallthrough"};
     const struct br2_exact_edge *edge = &row->edge;
-    put_image(buf, row->image);
-    br2_buf_str(buf, ",,");
+    put_name(buf, br2_base_name(row->image));
+    br2_buf_u8(buf, ',');
+    put_name(buf, function);
+    br2_buf_u8(buf, ',');
     if (edge->from != 0) {
         br2_buf_printf(buf, "0x%" PRIx64, edge->from);
     }
@@ -298,23 +302,34 @@ static struct sorting *sort_rows(const struct br2_exact_edges *edges)
     return rows;
 }
 
-int br2_exact_edges_write(const struct br2_exact_edges *edges, struct br2_output *out,
-                          struct br2pgo_error *err)
+/* The rows of all outcomes of the branch that row `i` is of; returns the first behind them. */
+static size_t put_branch(struct br2_buf *buf, const struct sorting *rows, size_t count, size_t i,
+                         const char *function)
+{
+    uint64_t outcomes = 0;
+    size_t end = i;
+    for (; end < count && rows[end].edge.from == rows[i].edge.from &&
+           rows[end].image == rows[i].image;
+         end++) {
+        outcomes += rows[end].edge.count;
+    }
+    for (; i < end; i++) {
+        put_row(buf, &rows[i], function, outcomes);
+    }
+    return end;
+}
+
+int br2_exact_edges_write(const struct br2_exact_edges *edges, br2_function_name name, void *user,
+                          struct br2_output *out, struct br2pgo_error *err)
 {
     struct br2_buf buf = {0};
     struct sorting *rows = sort_rows(edges);
     int rc = rows != NULL ? 0 : br2_fail_memory(err);
     br2_buf_str(&buf, "image,function,from,to,kind,count,mispredicted,probability\n");
-    for (size_t i = 0, end; rc == 0 && i < edges->count; i = end) {
-        uint64_t outcomes = 0;
-        for (end = i; end < edges->count && rows[end].edge.from == rows[i].edge.from &&
-                      rows[end].image == rows[i].image;
-             end++) {
-            outcomes += rows[end].edge.count;
-        }
-        for (size_t k = i; k < end; k++) {
-            put_row(&buf, &rows[k], outcomes);
-        }
+    for (size_t i = 0; rc == 0 && i < edges->count;) {
+        bool inside = rows[i].edge.from != 0 && name != NULL;
+        const char *function = inside ? name(user, rows[i].image, rows[i].edge.from) : "";
+        i = put_branch(&buf, rows, edges->count, i, function);
         if (buf.size >= 1u << 18 || buf.failed) {
             rc =
                 buf.failed ? br2_fail_memory(err) : br2_output_write(out, buf.bytes, buf.size, err);

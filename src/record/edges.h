@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "record/area.h"
+#include "record/record.h"
 
 /* In the order of an edge table's rows (docs/formats.md). */
 enum br2_exact_kind {
@@ -24,7 +25,7 @@ enum br2_exact_kind {
 struct br2_exact_edge {
     uint64_t from; /* link-time addresses; 0: outside the image */
     uint64_t to;
-    uint32_t image; /* string number of the file's base name */
+    uint32_t image; /* string number of the file's path */
     uint32_t kind;  /* enum br2_exact_kind */
     uint64_t count;
     uint64_t missed;
@@ -49,9 +50,9 @@ int br2_exact_edges_add(struct br2_exact_edges *edges, const struct br2_area *ar
                         const struct br2_indirect_edge *added, size_t count,
                         struct br2pgo_error *err);
 
-/* Writes the edge table as CSV, as br2pgo writes *.edges.csv, the functions' names left empty.
- * Errors: BR2PGO_IO, BR2PGO_NO_MEMORY. */
-int br2_exact_edges_write(const struct br2_exact_edges *edges, struct br2_output *out,
-                          struct br2pgo_error *err);
+/* Writes the edge table as CSV, as br2pgo writes *.edges.csv. `name` may be NULL: the functions'
+ * names are left empty. Errors: BR2PGO_IO, BR2PGO_NO_MEMORY. */
+int br2_exact_edges_write(const struct br2_exact_edges *edges, br2_function_name name, void *user,
+                          struct br2_output *out, struct br2pgo_error *err);
 
 #endif

@@ -99,7 +99,8 @@ static int write_others(struct br2_keeping *k, struct br2pgo_error *err)
         if (!k->opened[i]) {
             continue;
         }
-        rc = i == EXACT ? br2_exact_edges_write(&k->collector->edges, out, err)
+        rc = i == EXACT ? br2_exact_edges_write(&k->collector->edges, k->request->function_name,
+                                                k->request->function_user, out, err)
                         : write_totals(&k->collector->totals, out, err);
         rc = rc != 0 ? rc : br2_output_flush(out, err);
     }

@@ -28,16 +28,22 @@ struct br2_stop {
     volatile sig_atomic_t child;
 };
 
+/* The name of the function of a file at a link-time address, valid until the next call; "" for
+ * none. Calls for one file come one after the other. */
+typedef const char *(*br2_function_name)(void *user, const char *image, uint64_t address);
+
 /* 0, NULL and false stand for what was not asked for. Strings and arrays are the caller's. Of a
  * request to emulate, depth and period are filled in. */
 struct br2_record_request {
-    char **command;        /* program and arguments, NULL at the end; NULL: no program is started */
-    const char *output;    /* the recording; appears complete or not at all */
-    unsigned depth;        /* branch records in a sample; for emulation */
-    uint64_t period;       /* taken branches from one sample to the next */
-    uint64_t frequency;    /* samples a second in place of a period; for hardware */
-    uint64_t seed;         /* of the jitter of the period; for emulation */
-    const char *exact;     /* file for an exact edge table; for emulation */
+    char **command;     /* program and arguments, NULL at the end; NULL: no program is started */
+    const char *output; /* the recording; appears complete or not at all */
+    unsigned depth;     /* branch records in a sample; for emulation */
+    uint64_t period;    /* taken branches from one sample to the next */
+    uint64_t frequency; /* samples a second in place of a period; for hardware */
+    uint64_t seed;      /* of the jitter of the period; for emulation */
+    const char *exact;  /* file for an exact edge table; for emulation */
+    br2_function_name function_name; /* for the exact edge table; NULL: it names none */
+    void *function_user;
     const char *totals;    /* file for what was executed in all, as JSON; for emulation */
     const char *processes; /* process ids to join, "12,34"; for hardware */
     uint64_t duration_ms;  /* end the recording after so long */

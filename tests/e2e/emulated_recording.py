@@ -271,6 +271,10 @@ def check_short_threads():
     expect(f"samples for their branches, {share:.2f}", 0.5 < share < 1.5, True)
 
 
+def images(recording):
+    return [image["path"] for image in json.loads(run(BR2PGO, "inspect", "--json", recording).stdout)["images"]]
+
+
 def check_work():
     record("work.data", "--exact", "work.csv", "./program", "close", "close")
     expect_work("work.csv", "program", 15000, 15000)
@@ -279,6 +283,21 @@ def check_work():
     # Threads that come when others have ended begin from nothing.
     record("work.data", "--exact", "work.csv", "./program", "threads", "threads", "threads")
     expect_work("work.csv", "program", *[15000, 20000, 40000] * 3)
+
+
+def check_functions():
+    """Exact counts name functions as a conversion of the recording does; the C library's too."""
+    record("named.data", "--period", "101", "--exact", "exact.csv", "./fixed", "close")
+    names = {}
+    for row in read_rows("exact.csv"):
+        names[row["image"], row["from"]] = row["function"]
+    for path in ("fixed", next(image for image in images("named.data") if "/libc.so" in image)):
+        expect("converts", run(BR2PGO, "named.data", "-q", "-b", path, "-o", "named.edges.csv").returncode, 0)
+        ours = {row["from"]: row["function"] for row in read_rows("named.edges.csv")}
+        expect(f"functions of {path}", {at: names[os.path.basename(path), at] for at in ours}, ours)
+    found = {name for (image, _), name in names.items() if image == "fixed"}
+    expect("the program's", {"main", "work"} - found, set())
+    expect("what is outside", names["fixed", ""], "")
 
 
 def check_callgrind():
@@ -509,7 +528,7 @@ def main():
         build("ends", ENDS)
         build("late.so", LATE, "-shared", "-fPIC")
         try:
-            for check in (check_tasks, check_same, check_short_threads, check_work, check_callgrind, check_signals,
+            for check in (check_tasks, check_same, check_short_threads, check_work, check_functions, check_callgrind, check_signals,
                           check_interruptions, check_passed_on, check_room, check_lost_folder, check_ends, check_refusals, check_tools, check_machines):
                 begin = time.monotonic()
                 check()

@@ -48,6 +48,13 @@ static struct br2_area *make_area(uint64_t app)
     return area;
 }
 
+static const char *name_of(void *user, const char *image, uint64_t address)
+{
+    (void)user;
+    assert_non_null(strchr(image, '/'));
+    return address < 0x1000 ? "f,1" : "main";
+}
+
 static char *write_table(const struct br2_exact_edges *edges)
 {
     char name[] = "/tmp/br2pgo-test-XXXXXX";
@@ -55,7 +62,7 @@ static char *write_table(const struct br2_exact_edges *edges)
     struct br2_output out;
     struct br2_file file;
     assert_int_equal(br2_output_open(&out, name, NULL), 0);
-    assert_int_equal(br2_exact_edges_write(edges, &out, NULL), 0);
+    assert_int_equal(br2_exact_edges_write(edges, name_of, NULL, &out, NULL), 0);
     assert_int_equal(br2_output_commit(&out, NULL), 0);
     assert_int_equal(br2_file_open(&file, name, NULL, NULL), 0);
     char *text = strndup((const char *)file.bytes, file.size);
@@ -78,12 +85,12 @@ static void test_rows(void **state)
     char *text = write_table(&edges);
     assert_string_equal(text, "image,function,from,to,kind,count,mispredicted,probability\n"
                               "app,,,0x1040,return,10,0,\n"
-                              "app,,0x1010,0x1020,cond,2,2,0.25\n"
-                              "app,,0x1010,0x1012,fallthrough,6,,0.75\n"
-                              "app,,0x1030,,ijump,4,4,0.25\n"
-                              "app,,0x1030,0x1040,ijump,12,4,0.75\n"
+                              "app,main,0x1010,0x1020,cond,2,2,0.25\n"
+                              "app,main,0x1010,0x1012,fallthrough,6,,0.75\n"
+                              "app,main,0x1030,,ijump,4,4,0.25\n"
+                              "app,main,0x1030,0x1040,ijump,12,4,0.75\n"
                               "lib,,,0x10,ijump,4,4,\n"
-                              "lib,,0x80,,return,10,0,1\n");
+                              "lib,\"f,1\",0x80,,return,10,0,1\n");
     free(text);
     br2_exact_edges_done(&edges);
 }
