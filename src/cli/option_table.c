@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/option_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FOR_CONVERT 1u
@@ -19,15 +18,85 @@
 
 #define MANY ((size_t)-1)
 
+/* In the order of the help, which explains an option at the first command that takes it. */
 static const struct br2_command_line command_lines[] = {
-    {BR2_COMMAND_CONVERT, "convert", FOR_CONVERT, "recording", 1, MANY, 1, MANY,
-     "perf.data -b BINARY -o PROFILE"},
-    {BR2_COMMAND_INSPECT, "inspect", FOR_INSPECT, "recording", 1, 1, 0, 0, "inspect perf.data"},
-    {BR2_COMMAND_SHOW, "show", FOR_SHOW, "profile", 1, 1, 0, 1, "show PROFILE"},
-    {BR2_COMMAND_MERGE, "merge", FOR_MERGE, "profile", 1, MANY, 1, 1,
-     "merge PROFILE... -o PROFILE"},
-    {BR2_COMMAND_RECORD, "record", FOR_RECORD, "program", 0, MANY, 0, 1, "record PROGRAM [ARG...]"},
-    {BR2_COMMAND_REPORT, "report", FOR_REPORT, "recording", 1, MANY, 0, 0, "report perf.data"},
+    {
+        .command = BR2_COMMAND_CONVERT,
+        .name = "convert",
+        .bit = FOR_CONVERT,
+        .input = "recording",
+        .inputs_min = 1,
+        .inputs_max = MANY,
+        .outputs_min = 1,
+        .outputs_max = MANY,
+        .usage = "perf.data -b BINARY -o PROFILE",
+        .about = "profiles from recordings (the default command)",
+        .synopsis = "RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]",
+        .example = "perf.data -b ./app -o app.prof",
+    },
+    {
+        .command = BR2_COMMAND_INSPECT,
+        .name = "inspect",
+        .bit = FOR_INSPECT,
+        .input = "recording",
+        .inputs_min = 1,
+        .inputs_max = 1,
+        .usage = "inspect perf.data",
+        .about = "what is in a recording",
+        .synopsis = "inspect RECORDING [--json]",
+        .example = "inspect perf.data",
+    },
+    {
+        .command = BR2_COMMAND_REPORT,
+        .name = "report",
+        .bit = FOR_REPORT,
+        .input = "recording",
+        .inputs_min = 1,
+        .inputs_max = MANY,
+        .usage = "report perf.data",
+        .about = "what the branch records say, for people",
+        .synopsis = "report RECORDING... [-b BINARY] [OPTION...]",
+        .example = "report perf.data",
+    },
+    {
+        .command = BR2_COMMAND_SHOW,
+        .name = "show",
+        .bit = FOR_SHOW,
+        .input = "profile",
+        .inputs_min = 1,
+        .inputs_max = 1,
+        .outputs_max = 1,
+        .usage = "show PROFILE",
+        .about = "a finished profile as text",
+        .synopsis = "show PROFILE [-f NAME] [-o FILE]",
+        .example = "show app.prof",
+    },
+    {
+        .command = BR2_COMMAND_MERGE,
+        .name = "merge",
+        .bit = FOR_MERGE,
+        .input = "profile",
+        .inputs_min = 1,
+        .inputs_max = MANY,
+        .outputs_min = 1,
+        .outputs_max = 1,
+        .usage = "merge PROFILE... -o PROFILE",
+        .about = "profiles added up, or one made into another format or for another GCC",
+        .synopsis = "merge PROFILE... -o PROFILE [OPTION...]",
+        .example = "merge monday.prof tuesday.prof -o all.prof",
+    },
+    {
+        .command = BR2_COMMAND_RECORD,
+        .name = "record",
+        .bit = FOR_RECORD,
+        .input = "program",
+        .inputs_max = MANY,
+        .outputs_max = 1,
+        .usage = "record PROGRAM [ARG...]",
+        .about = "a recording of a program (default output: perf.data)",
+        .synopsis = "record [OPTION...] PROGRAM [ARG...]",
+        .example = "record -o app.data ./app --its-option",
+    },
 };
 #define COMMAND_COUNT (sizeof command_lines / sizeof *command_lines)
 
@@ -167,6 +236,11 @@ const struct br2_command_line *br2_command_line(enum br2_command command)
     return &command_lines[0];
 }
 
+const struct br2_command_line *br2_command_at(size_t index)
+{
+    return index < COMMAND_COUNT ? &command_lines[index] : NULL;
+}
+
 const struct br2_command_line *br2_command_named(const char *word)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -175,78 +249,4 @@ const struct br2_command_line *br2_command_named(const char *word)
         }
     }
     return NULL;
-}
-
-/* The options of a command that were not explained with another. */
-static void print_options(unsigned command, unsigned before)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct br2_option_line *line = &br2_option_lines[i];
-        if ((line->commands & command) == 0 || (line->commands & before) != 0) {
-            continue;
-        }
-        char text[64];
-        snprintf(text, sizeof text, "--%s%s%s", line->name, line->value != NULL ? " " : "",
-                 line->value != NULL ? line->value : "");
-        if (line->id < 256) {
-            printf("  -%c, ", line->id);
-        } else {
-            printf("      ");
-        }
-        printf(strlen(text) > 22 ? "%s\n%30s%s\n" : "%-22s%2s%s\n", text, "", line->help);
-    }
-}
-
-/* The names of options that were explained before. */
-static void list_options(unsigned command, unsigned before)
-{
-    int column = printf("  as above:");
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct br2_option_line *line = &br2_option_lines[i];
-        if ((line->commands & command) != 0 && (line->commands & before) != 0 &&
-            line->commands != FOR_ALL) {
-            if (column + 3 + (int)strlen(line->name) > 100) {
-                column = printf("\n           ");
-            }
-            column += printf(" --%s", line->name);
-        }
-    }
-    printf("\n");
-}
-
-void br2_print_help(void)
-{
-    printf("br2pgo: compiler profiles from sampled branch records\n"
-           "\n"
-           "usage: br2pgo RECORDING... [-b BINARY] -o PROFILE [-o PROFILE...]\n"
-           "       br2pgo inspect RECORDING [--json]\n"
-           "       br2pgo report RECORDING... [-b BINARY] [OPTION...]\n"
-           "       br2pgo show PROFILE [-f NAME] [-o FILE]\n"
-           "       br2pgo merge PROFILE... -o PROFILE [OPTION...]\n"
-           "       br2pgo record [OPTION...] PROGRAM [ARG...]\n"
-           "\n"
-           "Converting (the default command):\n");
-    print_options(FOR_CONVERT, 0);
-    printf("\nbr2pgo inspect, what is in a recording:\n");
-    print_options(FOR_INSPECT, FOR_CONVERT);
-    list_options(FOR_INSPECT, FOR_CONVERT);
-    printf("\nbr2pgo report, what the branch records say, for people:\n");
-    print_options(FOR_REPORT, FOR_CONVERT | FOR_INSPECT);
-    list_options(FOR_REPORT, FOR_CONVERT | FOR_INSPECT);
-    printf("\nbr2pgo show, a finished profile as text:\n");
-    list_options(FOR_SHOW, FOR_CONVERT);
-    printf(
-        "\nbr2pgo merge, profiles added up, or one made into another format or for another GCC:\n");
-    list_options(FOR_MERGE, FOR_CONVERT);
-    printf("\nbr2pgo record, a recording of a program (default output: perf.data):\n");
-    print_options(FOR_RECORD, FOR_CONVERT);
-    list_options(FOR_RECORD, FOR_CONVERT);
-    printf("\nFormats:\n");
-    struct br2pgo_format format;
-    for (size_t i = 0; br2pgo_format_info(i, &format) == 0; i++) {
-        printf("  %-16s%-13s %s\n", format.name, format.suffix != NULL ? format.suffix : "",
-               format.description);
-    }
-    printf("\nExit status: 0 written, 1 failed, 2 usage, 3 no useful profile in the recording;\n"
-           "of record: the program's.\n");
 }

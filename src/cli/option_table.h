@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The table of commands and options that drives parsing (options.c) and help. */
+/* The table of commands and options that drives parsing (options.c) and help (help.c). */
 #ifndef BR2_CLI_OPTION_TABLE_H
 #define BR2_CLI_OPTION_TABLE_H
 
@@ -62,7 +62,10 @@ struct br2_command_line {
     size_t inputs_max;
     size_t outputs_min;
     size_t outputs_max;
-    const char *usage; /* behind "br2pgo" */
+    const char *usage;    /* behind "br2pgo" */
+    const char *about;    /* what it is for or makes, behind "br2pgo NAME: " */
+    const char *synopsis; /* the whole usage, behind "br2pgo" */
+    const char *example;  /* behind "br2pgo" */
 };
 
 struct br2_option_line {
@@ -85,8 +88,10 @@ size_t br2_option_count(void);
 const struct br2_option_line *br2_option_find(int id);
 const struct br2_option_line *br2_option_named(const char *name);
 
-/* The line of a command, and of the word that names it; NULL: it names none. */
+/* The line of a command, of the word that names it, and by number from 0 on; NULL: there is none.
+ */
 const struct br2_command_line *br2_command_line(enum br2_command command);
 const struct br2_command_line *br2_command_named(const char *word);
+const struct br2_command_line *br2_command_at(size_t index);
 
 #endif

@@ -5,74 +5,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "cli/option_table.h"
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-#define WORD_MAX 64
-
-/* Edits (insert, delete, replace, swap two neighbours) that turn one short word into the other. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t rows[3][WORD_MAX];
-    size_t width = strlen(b);
-    if (width >= WORD_MAX) {
-        return width;
-    }
-    for (size_t k = 0; k <= width; k++) {
-        rows[0][k] = k;
-    }
-    size_t length = 0;
-    for (; a[length] != '\0'; length++) {
-        const size_t *above = rows[length % 3];
-        size_t *row = rows[(length + 1) % 3];
-        row[0] = length + 1;
-        for (size_t k = 0; k < width; k++) {
-            size_t change = above[k] + (a[length] != b[k]);
-            row[k + 1] = least(change, least(row[k], above[k + 1]) + 1);
-            if (length != 0 && k != 0 && a[length] == b[k - 1] && a[length - 1] == b[k]) {
-                row[k + 1] = least(row[k + 1], rows[(length + 2) % 3][k - 1] + 1);
-            }
-        }
-    }
-    return rows[length % 3][width];
-}
-
-/* The option that was most likely meant by a name that none has; NULL: none is near. */
-static const struct br2_option_line *find_meant(const char *name)
-{
-    const struct br2_option_line *meant = NULL;
-    size_t nearest = 3;
-    for (size_t i = 0; name[0] != '\0' && i < br2_option_count(); i++) {
-        const struct br2_option_line *line = &br2_option_lines[i];
-        bool begins = strncmp(name, line->name, strlen(name)) == 0;
-        size_t distance = begins ? 1 : edit_distance(name, line->name);
-        if (distance < nearest) {
-            nearest = distance;
-            meant = line;
-        }
-    }
-    return meant;
-}
+#include "cli/suggest.h"
 
 static int refuse_option(const char *word, struct br2pgo_error *err)
 {
     br2_fail(err, BR2PGO_INVALID, "unknown option '%s'", word);
-    char name[WORD_MAX] = "";
+    char name[BR2_SUGGEST_WORD_MAX] = "";
     if (word[0] == '-' && word[1] == '-') {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     }
-    const struct br2_option_line *meant = find_meant(name);
-    if (meant != NULL) {
-        br2_hint(err, "did you mean '--%s'?", meant->name);
+    struct br2_suggestion meant = br2_suggest(name);
+    for (size_t i = 0; i < br2_option_count(); i++) {
+        br2_suggest_consider(&meant, br2_option_lines[i].name);
+    }
+    if (meant.nearest != NULL) {
+        br2_hint(err, "did you mean '--%s'?", meant.nearest);
     } else {
         br2_hint(err, "see br2pgo --help");
     }
@@ -426,6 +380,24 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
     return check_together(arguments, err);
 }
 
+/* A first word that is nearly a command, and no file: a recording called so would not be found. One
+ * or two letters are near to much and say nothing. */
+static int check_no_command(const char *word, struct br2pgo_error *err)
+{
+    struct br2_suggestion meant = br2_suggest(word);
+    const struct br2_command_line *line;
+    for (size_t i = 0; (line = br2_command_at(i)) != NULL; i++) {
+        br2_suggest_consider(&meant, line->name);
+    }
+    if (word[0] == '-' || strlen(word) < 3 || meant.nearest == NULL || access(word, F_OK) == 0) {
+        return 0;
+    }
+    br2_fail(err, BR2PGO_INVALID, "unknown command '%s'; there is no recording of that name either",
+             word);
+    br2_hint(err, "did you mean 'br2pgo %s'?", meant.nearest);
+    return BR2PGO_INVALID;
+}
+
 int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct br2pgo_error *err)
 {
     *ret = (struct br2_arguments){.command = BR2_COMMAND_CONVERT};
@@ -436,12 +408,16 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
         return br2_fail_memory(err);
     }
     const struct br2_command_line *line = argc > 1 ? br2_command_named(argv[1]) : NULL;
+    int rc = 0;
     if (line != NULL) {
         ret->command = line->command;
+        ret->help_of = line->name;
         argv++;
         argc--;
+    } else if (argc > 1) {
+        rc = check_no_command(argv[1], err);
     }
-    int rc = parse_options(argc, argv, ret, err);
+    rc = rc != 0 ? rc : parse_options(argc, argv, ret, err);
     bool runs = ret->command != BR2_COMMAND_HELP && ret->command != BR2_COMMAND_VERSION;
     return rc != 0 || !runs ? rc : check_whole(ret, err);
 }

@@ -62,6 +62,7 @@ struct br2_report_arguments {
 /* Strings point into argv. */
 struct br2_arguments {
     enum br2_command command;
+    const char *help_of;     /* of HELP: the command that was named; NULL: none */
     const char **recordings; /* owned array, NULL at the end; of show and merge: profiles; of
                               * record: program and arguments */
     const char **weights;    /* owned array: of each recording, NULL: not given */
@@ -107,7 +108,7 @@ struct br2_arguments {
 int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct br2pgo_error *err);
 void br2_arguments_done(struct br2_arguments *arguments);
 
-/* Prints the whole help to standard output. */
-void br2_print_help(void);
+/* Prints the help for a command, by its name, to standard output; NULL: for all. */
+void br2_print_help(const char *command);
 
 #endif

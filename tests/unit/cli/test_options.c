@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/option_table.h"
 #include "cli/options.h"
 
 /* The module knows the library by its interface only. */
@@ -478,14 +479,14 @@ static void test_long_unknown_option(void **state)
 }
 
 /* What br2_print_help prints. */
-static void capture_help(char *text, size_t size)
+static void capture_help(const char *command, char *text, size_t size)
 {
     fflush(stdout);
     FILE *file = tmpfile();
     assert_non_null(file);
     int old = dup(STDOUT_FILENO);
     dup2(fileno(file), STDOUT_FILENO);
-    br2_print_help();
+    br2_print_help(command);
     fflush(stdout);
     dup2(old, STDOUT_FILENO);
     close(old);
@@ -498,7 +499,7 @@ static void test_help(void **state)
 {
     (void)state;
     static char text[16384];
-    capture_help(text, sizeof text);
+    capture_help(NULL, text, sizeof text);
     assert_non_null(strstr(text, "usage: br2pgo RECORDING..."));
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         char wanted[64];
@@ -532,6 +533,63 @@ static void test_help(void **state)
     assert_int_equal(options, OPTION_COUNT); /* none but these */
 }
 
+/* Behind a command, what that command takes, with an example; alone, everything. */
+static void test_help_of_a_command(void **state)
+{
+    (void)state;
+    static char text[16384];
+    assert_int_equal(parse("perf.data", "--help", NULL), 0);
+    assert_null(arguments.help_of);
+    const struct br2_command_line *line;
+    for (size_t i = 0; (line = br2_command_at(i)) != NULL; i++) {
+        assert_int_equal(parse(line->name, "--help", NULL), 0);
+        assert_int_equal(arguments.command, BR2_COMMAND_HELP);
+        assert_string_equal(arguments.help_of, line->name);
+        capture_help(arguments.help_of, text, sizeof text);
+        char wanted[128];
+        snprintf(wanted, sizeof wanted, "\nusage:   br2pgo %s\nexample: br2pgo %s\n",
+                 line->synopsis, line->example);
+        assert_non_null(strstr(text, wanted));
+        for (size_t k = 0; k < br2_option_count(); k++) {
+            snprintf(wanted, sizeof wanted, " --%s%c", br2_option_lines[k].name,
+                     br2_option_lines[k].value != NULL ? ' ' : '\n');
+            bool shown = strstr(text, wanted) != NULL;
+            if (br2_option_lines[k].value == NULL) {
+                wanted[strlen(wanted) - 1] = ' ';
+                shown = shown || strstr(text, wanted) != NULL;
+            }
+            assert_int_equal(shown, (br2_option_lines[k].commands & line->bit) != 0);
+        }
+    }
+    capture_help("show", text, sizeof text);
+    assert_non_null(strstr(text, "  first           .one          of formats\n"));
+    capture_help("inspect", text, sizeof text);
+    assert_null(strstr(text, "Formats:"));
+}
+
+static void test_unknown_command(void **state)
+{
+    (void)state;
+    assert_refused(parse("inspct", "perf.data", NULL),
+                   "unknown command 'inspct'; there is no recording of that name either",
+                   "did you mean 'br2pgo inspect'?");
+    assert_refused(parse("mrege", "a", "-o", "b", NULL),
+                   "unknown command 'mrege'; there is no recording of that name either",
+                   "did you mean 'br2pgo merge'?");
+    assert_refused(parse("rec", "a", NULL),
+                   "unknown command 'rec'; there is no recording of that name either",
+                   "did you mean 'br2pgo record'?");
+    assert_int_equal(parse("./inspct", "-o", "x", NULL), 0);
+    assert_int_equal(parse("-o", "x", "inspct", NULL), 0);
+    assert_int_equal(parse("sh", "-o", "x", NULL), 0);
+    FILE *file = fopen("shows", "w");
+    assert_non_null(file);
+    fclose(file);
+    int rc = parse("shows", "-o", "x", NULL);
+    unlink("shows");
+    assert_int_equal(rc, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +611,8 @@ int main(void)
         cmocka_unit_test_teardown(test_did_you_mean, teardown),
         cmocka_unit_test_teardown(test_long_unknown_option, teardown),
         cmocka_unit_test_teardown(test_help, teardown),
+        cmocka_unit_test_teardown(test_help_of_a_command, teardown),
+        cmocka_unit_test_teardown(test_unknown_command, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
