@@ -11,7 +11,8 @@ set(BR2PGO_PLUGIN_NAME br2pgo-qemu.so)
 add_library(br2pgo_plugin STATIC EXCLUDE_FROM_ALL ${plugin_sources} ${shared_sources})
 target_link_libraries(br2pgo_plugin PUBLIC br2pgo_flags br2pgo_base)
 
-add_library(br2pgo_qemu MODULE ${plugin_sources} ${shared_sources} src/base/mem.c)
+add_library(br2pgo_qemu MODULE ${plugin_sources} ${shared_sources}
+  src/base/mem.c src/base/read_at.c)
 set_target_properties(br2pgo_qemu PROPERTIES
   PREFIX "" OUTPUT_NAME br2pgo-qemu LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/br2pgo)
 target_compile_options(br2pgo_qemu PRIVATE -O2)

@@ -103,35 +103,31 @@ static void print_outputs(const struct br2pgo_conversion *conversion,
     }
 }
 
-static int write_report(const struct br2pgo_conversion *conversion, struct br2_output *out,
+static int write_report(const struct br2pgo_conversion *conversion, const char *path,
                         struct br2pgo_error *err)
 {
     char *text;
+    struct br2_output out = {.fd = -1};
     int rc = br2pgo_report_json(conversion, &text, err);
     if (rc == 0) {
-        rc = br2_output_write(out, text, strlen(text), err);
-        rc = rc == 0 ? br2_output_commit(out, err) : rc;
+        rc = br2_output_open(&out, path, err);
+        rc = rc == 0 ? br2_output_write(&out, text, strlen(text), err) : rc;
+        rc = rc == 0 ? br2_output_commit(&out, err) : rc;
+        br2_output_abandon(&out);
         br2pgo_free(text);
     }
     return rc;
 }
 
 /* Writes the outputs where the run went well, and the report either way: it is wanted most when the
- * conversion failed. A report that cannot be written is known before any output is. */
+ * conversion failed. It goes first, so that no output appears when it cannot be written. */
 static int write_all(struct br2pgo_conversion *conversion, const char *report, int rc,
                      struct br2pgo_error *err)
 {
-    struct br2_output out = {.fd = -1};
     int report_rc =
-        report != NULL ? br2_output_open(&out, report, rc == 0 ? err : NULL) : BR2PGO_OK;
+        report != NULL ? write_report(conversion, report, rc == 0 ? err : NULL) : BR2PGO_OK;
     rc = rc == 0 ? report_rc : rc;
-    rc = rc == 0 ? br2pgo_write(conversion, err) : rc;
-    if (report != NULL && report_rc == 0) {
-        report_rc = write_report(conversion, &out, rc == 0 ? err : NULL);
-        rc = rc == 0 ? report_rc : rc;
-    }
-    br2_output_abandon(&out);
-    return rc;
+    return rc == 0 ? br2pgo_write(conversion, err) : rc;
 }
 
 static int run(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/read_at.h"
 
 #define BODY_MAX (sizeof(struct br2_edge_slots))
 
@@ -232,7 +233,7 @@ static int add_live(struct br2_collector *c, pid_t pid, int memory, uint64_t *re
     struct br2_area_header *header = br2_alloc(sizeof *header);
     struct br2_live live = {.pid = pid, .memory = memory};
     int rc = header == NULL ? br2_fail_memory(err) : 0;
-    if (rc == 0 && pread(memory, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
+    if (rc == 0 && br2_read_at(memory, header, sizeof *header, 0) != (ssize_t)sizeof *header) {
         rc = fail_errno(err, "read what a program hands over");
     }
     if (rc == 0) {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/read_at.h"
+
 static const struct machine {
     unsigned short number;
     const char *name;
@@ -35,7 +37,7 @@ static const char *find_prefix(int fd, const Elf64_Ehdr *header, const struct ma
     char interpreter[256];
     for (unsigned i = 0; i < header->e_phnum; i++) {
         off_t at = (off_t)(header->e_phoff + i * sizeof segment);
-        if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) {
+        if (br2_read_at(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) {
             break;
         }
         if (segment.p_type != PT_INTERP) {
@@ -47,7 +49,7 @@ static const char *find_prefix(int fd, const Elf64_Ehdr *header, const struct ma
             break;
         }
         memcpy(interpreter, machine->prefix, prefix);
-        ssize_t got = pread(fd, interpreter + prefix, size, (off_t)segment.p_offset);
+        ssize_t got = br2_read_at(fd, interpreter + prefix, size, (off_t)segment.p_offset);
         if (got != (ssize_t)size) {
             break;
         }
@@ -126,7 +128,7 @@ static enum br2_launch_status look_at(struct br2_launch *launch, char *line, boo
     }
     enum br2_launch_status result;
     bool known = fstat(fd, &status) == 0;
-    ssize_t size = known ? pread(fd, &start, sizeof start - 1, 0) : -1;
+    ssize_t size = known ? br2_read_at(fd, &start, sizeof start - 1, 0) : -1;
     if (!known || !S_ISREG(status.st_mode) ||
         faccessat(AT_FDCWD, launch->program, X_OK, AT_EACCESS) != 0) {
         errno = EACCES;
