@@ -11,6 +11,8 @@
 #     [PROFILE <file>]                where the profile is kept, relative to the current source folder: check it in, and
 #                                     builds need neither br2pgo nor training. Default: in the build folder
 #     [MIN_RECORDS <n>]               fewer branch records in an image are too few; default 1000
+#     [MIN_DENSITY <n>]               fewer for each byte of an image's code that ran are too few; default 1
+#     [MAX_STALE <percent>]           more of the sources may not be other than those the profile is of; default 50
 #     [WORKING_DIRECTORY <folder>]    where the commands run; default: the current source folder
 #     [RECORD_OPTIONS <option>...]    for br2pgo record, e.g. --emulate
 #     [CONVERT_OPTIONS <option>...])  for the conversion, e.g. --symbol-list
@@ -25,6 +27,12 @@
 #
 # Making a profile fails, and leaves the old one, when a command fails, when what ran is another build of a target than
 # the one that was made to train (told by build-ids), and when there are too few branch records.
+#
+# Beside the profile, <file>.made-of keeps what it was made of: the compiler, build-ids, and digests of the functions in
+# the targets' source files (what ends with a line that begins with a brace); check it in with the profile. Before the
+# targets are built with the profile, <target>-profile-check compares: it says how much of the sources is not
+# as it was, and fails above MAX_STALE. Generated sources and headers do not count. A profile for another compiler
+# is refused when it is configured.
 #
 # llvm and gcc: all targets share one profile. bolt: one program or shared library; each link of it ends with llvm-bolt
 # (BR2PGO_LLVM_BOLT), which puts its result in the program's place; it fails if the profile is of other code. What was
@@ -42,7 +50,7 @@ macro(_br2pgo_parse words)
   set(_others "")
   set(_in_command FALSE)
   set(_lists TARGET RECORD_OPTIONS CONVERT_OPTIONS)
-  set(_values COMPILER PROFILE MIN_RECORDS WORKING_DIRECTORY)
+  set(_values COMPILER PROFILE MIN_RECORDS MIN_DENSITY MAX_STALE WORKING_DIRECTORY)
   foreach(_word IN LISTS ${words})
     string(REPLACE ";" "\\;" _word "${_word}")
     if(_word STREQUAL "COMMAND")
@@ -85,6 +93,39 @@ function(_br2pgo_compiler wanted ret)
   endif()
 endfunction()
 
+# What a compiler that is too old says of the options would not tell what to do.
+function(_br2pgo_check_version compiler)
+  foreach(language C CXX)
+    set(version "${CMAKE_${language}_COMPILER_VERSION}")
+    if(compiler STREQUAL "gcc" AND CMAKE_${language}_COMPILER_ID STREQUAL "GNU" AND version VERSION_LESS 5)
+      _br2pgo_fail("GCC ${version} takes no such profile: use GCC 5 or newer, or leave ${PROJECT_NAME}_PGO off")
+    elseif(compiler STREQUAL "llvm" AND CMAKE_${language}_COMPILER_ID STREQUAL "Clang" AND version VERSION_LESS 5)
+      _br2pgo_fail("clang ${version} takes no -fdebug-info-for-profiling: use clang 5 or newer, or leave\
+ ${PROJECT_NAME}_PGO off")
+    endif()
+  endforeach()
+endfunction()
+
+# A profile that was made for another compiler. GCC's begins with "gcda", as a little-endian number; a line of llvm-bolt's
+# with the kind of a symbol, 0 to 4, or the kind of the file.
+function(_br2pgo_check_kind compiler profile)
+  file(READ "${profile}" magic LIMIT 4 HEX)
+  file(STRINGS "${profile}" line LIMIT_COUNT 1 LIMIT_INPUT 4096)
+  set(kind llvm)
+  if(magic STREQUAL "61646367" OR magic STREQUAL "67636461")
+    set(kind gcc)
+  elseif(line MATCHES "^[0-4] [^ ]+ [0-9a-f]+ [0-4] " OR line MATCHES "^(boltedcollection|no_lbr)")
+    set(kind bolt)
+  endif()
+  set(name_llvm clang)
+  set(name_gcc GCC)
+  set(name_bolt llvm-bolt)
+  if(NOT kind STREQUAL compiler)
+    _br2pgo_fail("'${profile}' is a profile for ${name_${kind}}, not for ${name_${compiler}}: make it anew with this\
+ compiler, or name another file with PROFILE")
+  endif()
+endfunction()
+
 # The targets behind aliases, and those of them that are images: what is loaded and can be recorded.
 function(_br2pgo_targets names ret_targets ret_images)
   set(targets "")
@@ -118,6 +159,16 @@ function(_br2pgo_targets names ret_targets ret_images)
   set(${ret_images} ${images} PARENT_SCOPE)
 endfunction()
 
+# Calls it at the end of the configuration, with the other arguments, lists among them.
+function(_br2pgo_later call)
+  set(words "")
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE 1 ${last})
+    string(APPEND words " [==[${ARGV${i}}]==]")
+  endforeach()
+  cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${CMAKE_SOURCE_DIR}]==] CALL ${call}${words})")
+endfunction()
+
 function(_br2pgo_compile targets)
   foreach(target IN LISTS targets)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
@@ -143,7 +194,7 @@ endfunction()
 # In the training build: <name>-train records and converts.
 function(_br2pgo_add_training name compiler images)
   set(plan "set(program [==[${BR2PGO_PROGRAM}]==])\nset(folder [==[${CMAKE_BINARY_DIR}/br2pgo/${name}]==])\n")
-  string(APPEND plan "set(compiler ${compiler})\nset(min_records ${arg_MIN_RECORDS})\n")
+  string(APPEND plan "set(compiler ${compiler})\nset(min_records ${arg_MIN_RECORDS})\nset(min_density ${arg_MIN_DENSITY})\n")
   string(APPEND plan "set(working_directory [==[${arg_WORKING_DIRECTORY}]==])\n")
   string(APPEND plan "set(record_options [==[${arg_RECORD_OPTIONS}]==])\n")
   string(APPEND plan "set(convert_options [==[${arg_CONVERT_OPTIONS}]==])\n")
@@ -188,7 +239,7 @@ function(_br2pgo_write_cache file)
 endfunction()
 
 # The commands that build the training build, let it train, and put the profile in its place.
-function(_br2pgo_training_commands name made profile ret)
+function(_br2pgo_training_commands name compiler made profile ret)
   set(folder ${CMAKE_BINARY_DIR}/br2pgo-train)
   set(cache ${CMAKE_BINARY_DIR}/CMakeFiles/br2pgo-train.cmake)
   _br2pgo_write_cache(${cache})
@@ -204,12 +255,37 @@ function(_br2pgo_training_commands name made profile ret)
   if(CMAKE_GENERATOR MATCHES "Makefiles")
     set(build $(MAKE) -C ${folder} ${name}-train)
   endif()
+  set(described "${compiler}")
+  foreach(language C CXX)
+    if(CMAKE_${language}_COMPILER_ID)
+      string(APPEND described ", ${language} by ${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}")
+    endif()
+  endforeach()
   set(${ret}
     COMMAND ${CMAKE_COMMAND} -S ${CMAKE_SOURCE_DIR} -B ${folder} ${generator} -C ${cache} --no-warn-unused-cli
             -DBR2PGO_STAGE:INTERNAL=train "-DBR2PGO_PROGRAM:INTERNAL=${BR2PGO_PROGRAM}"
     COMMAND ${build}
+    COMMAND ${CMAKE_COMMAND} "-DNOTE=${profile}.made-of" "-DSOURCES=${CMAKE_BINARY_DIR}/br2pgo/${name}.sources"
+            "-DIMAGES=${folder}/br2pgo/${name}/images" "-DCOMPILER=${described}"
+            -P ${_BR2PGO_PROFILE_DIR}/Br2pgoProfileRun.cmake
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${folder}/br2pgo/${name}/${made} ${profile}
     PARENT_SCOPE)
+endfunction()
+
+# The source files of a target that are there; what is not is to be generated.
+function(_br2pgo_sources target ret)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(source_folder ${target} SOURCE_DIR)
+  set(paths "")
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "\\$<")
+      get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${source_folder}")
+      if(EXISTS "${path}")
+        list(APPEND paths "${path}")
+      endif()
+    endif()
+  endforeach()
+  set(${ret} ${paths} PARENT_SCOPE)
 endfunction()
 
 # A new profile makes every object of the target anew: the compilers do not list it among what they have read.
@@ -227,6 +303,44 @@ function(_br2pgo_watch_sources target profile)
       get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${binary_folder}")
     endif()
     set_property(SOURCE "${path}" TARGET_DIRECTORY ${target} APPEND PROPERTY OBJECT_DEPENDS "${profile}")
+  endforeach()
+endfunction()
+
+# At the end of the configuration, when all sources are known: what the profile is of, for the note beside it.
+function(_br2pgo_list_sources name targets)
+  set(all "")
+  foreach(target IN LISTS targets)
+    _br2pgo_sources(${target} sources)
+    list(APPEND all ${sources})
+  endforeach()
+  # Not what another build has made.
+  list(FILTER all EXCLUDE REGEX "^${CMAKE_BINARY_DIR}/")
+  list(REMOVE_DUPLICATES all)
+  list(SORT all)
+  list(JOIN all "\n" text)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/br2pgo/${name}.sources" CONTENT "${text}" @ONLY)
+  set_property(GLOBAL PROPERTY BR2PGO_SOURCES_${name} "${all}")
+endfunction()
+
+# <name>-profile-check, without which the targets are not built.
+function(_br2pgo_add_check name targets profile max_stale made_by_build)
+  get_property(sources GLOBAL PROPERTY BR2PGO_SOURCES_${name})
+  set(needs ${sources})
+  if(made_by_build OR EXISTS "${profile}")
+    list(APPEND needs "${profile}")
+  endif()
+  set(stamp "${CMAKE_BINARY_DIR}/br2pgo/${name}.checked")
+  add_custom_command(OUTPUT "${stamp}"
+    COMMAND ${CMAKE_COMMAND} "-DCHECK=${profile}" "-DSOURCES=${CMAKE_BINARY_DIR}/br2pgo/${name}.sources"
+            "-DMAX_STALE=${max_stale}" "-DAGAIN=cmake --build ${CMAKE_BINARY_DIR} --target ${name}-profile"
+            "-DSTAMP=${stamp}" -P ${_BR2PGO_PROFILE_DIR}/Br2pgoProfileRun.cmake
+    DEPENDS ${needs} VERBATIM COMMENT "Checking the profile of ${name}")
+  add_custom_target(${name}-profile-check DEPENDS "${stamp}")
+  if(made_by_build)
+    add_dependencies(${name}-profile-check ${name}-profile-file)
+  endif()
+  foreach(target IN LISTS targets)
+    add_dependencies(${target} ${name}-profile-check)
   endforeach()
 endfunction()
 
@@ -263,8 +377,7 @@ function(_br2pgo_use compiler targets images profile)
   foreach(target IN LISTS targets)
     # In a unity build CMake does not pass on what the sources depend on, which are all known only at the end.
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY [==[${CMAKE_SOURCE_DIR}]==]
-      CALL _br2pgo_watch_sources [==[${target}]==] [==[${profile}]==])")
+    _br2pgo_later(_br2pgo_watch_sources ${target} "${profile}")
   endforeach()
 endfunction()
 
@@ -277,6 +390,10 @@ function(_br2pgo_check_arguments)
     _br2pgo_fail("COMMAND is missing: what is to be run to train?")
   elseif(NOT arg_MIN_RECORDS MATCHES "^[1-9][0-9]*$")
     _br2pgo_fail("MIN_RECORDS is a positive number, not '${arg_MIN_RECORDS}'")
+  elseif(NOT arg_MIN_DENSITY MATCHES "^[0-9]+$")
+    _br2pgo_fail("MIN_DENSITY is a number, not '${arg_MIN_DENSITY}'")
+  elseif(NOT arg_MAX_STALE MATCHES "^[0-9][0-9]?$|^100$")
+    _br2pgo_fail("MAX_STALE is a number of percent, not '${arg_MAX_STALE}'")
   elseif(NOT ${PROJECT_NAME}_PGO MATCHES "^(OFF|USE|MAKE)$")
     _br2pgo_fail("${PROJECT_NAME}_PGO is OFF, USE or MAKE, not '${${PROJECT_NAME}_PGO}'")
   endif()
@@ -318,18 +435,23 @@ function(_br2pgo_add_use name compiler targets images profile)
       COMMAND ${CMAKE_COMMAND} -E echo "there is no br2pgo: install it, or set BR2PGO_PROGRAM, and configure again"
       COMMAND ${CMAKE_COMMAND} -E false)
   else()
-    _br2pgo_training_commands(${name} ${made} "${profile}" commands)
+    _br2pgo_training_commands(${name} ${compiler} ${made} "${profile}" commands)
     add_custom_target(${name}-profile ${commands} USES_TERMINAL VERBATIM COMMENT "Making the profile of ${name}")
   endif()
   if(made_by_build)
     add_custom_command(OUTPUT "${profile}" ${commands} USES_TERMINAL VERBATIM
-      COMMENT "Making the profile of ${name}, which is not there")
+      BYPRODUCTS "${profile}.made-of" COMMENT "Making the profile of ${name}, which is not there")
     add_custom_target(${name}-profile-file DEPENDS "${profile}")
     foreach(target IN LISTS targets)
       add_dependencies(${target} ${name}-profile-file)
     endforeach()
   endif()
+  _br2pgo_later("_br2pgo_list_sources" ${name} "${targets}")
   if(NOT mode STREQUAL "OFF")
+    if(EXISTS "${profile}")
+      _br2pgo_check_kind(${compiler} "${profile}")
+    endif()
+    _br2pgo_later("_br2pgo_add_check" ${name} "${targets}" "${profile}" ${arg_MAX_STALE} ${made_by_build})
     _br2pgo_use(${compiler} "${targets}" "${images}" "${profile}")
   endif()
 endfunction()
@@ -346,7 +468,7 @@ function(br2pgo_add_profile)
     endforeach()
   endif()
   _br2pgo_parse(words)
-  foreach(default COMPILER=auto PROFILE= MIN_RECORDS=1000 "WORKING_DIRECTORY=${CMAKE_CURRENT_SOURCE_DIR}")
+  foreach(default COMPILER=auto PROFILE= MIN_RECORDS=1000 MIN_DENSITY=1 MAX_STALE=50 "WORKING_DIRECTORY=${CMAKE_CURRENT_SOURCE_DIR}")
     string(REGEX MATCH "^([A-Z_]+)=(.*)$" ignored "${default}")
     if(NOT DEFINED arg_${CMAKE_MATCH_1})
       set(arg_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
@@ -367,6 +489,9 @@ function(br2pgo_add_profile)
   list(LENGTH images count)
   if(compiler STREQUAL "bolt" AND (NOT count EQUAL 1 OR NOT "${targets}" STREQUAL "${images}"))
     _br2pgo_fail("llvm-bolt takes the profile of one program or shared library: one call for each")
+  endif()
+  if(NOT ${PROJECT_NAME}_PGO STREQUAL "OFF")
+    _br2pgo_check_version(${compiler})
   endif()
   find_program(BR2PGO_PROGRAM br2pgo)
   if(BR2PGO_STAGE STREQUAL "train")

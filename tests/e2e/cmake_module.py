@@ -81,8 +81,8 @@ def expect(good, what):
         print(f"WRONG: {what}")
 
 
-def run(*words, cwd=None):
-    result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=cwd)
+def run(*words, **options):
+    result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
     return result.returncode, result.stdout
 
 
@@ -90,8 +90,8 @@ def configure(source, folder, *options):
     return run(CMAKE, "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *options)
 
 
-def build(folder, target="all"):
-    return run(CMAKE, "--build", folder, "--target", target, "-v")
+def build(folder, target="all", **options):
+    return run(CMAKE, "--build", folder, "--target", target, "-v", **options)
 
 
 def works(result, what):
@@ -192,7 +192,31 @@ def pair(package):
     works(build(other, "clean"), "pair")
     expect(read(kept) == before, "pair: a checked-in profile does not survive `clean`")
     works(build(other), "pair")
+    changed_sources(source, other)
     print("pair: two images and a library share a profile")
+
+
+def changed_sources(source, folder):
+    """A quarter of the sources may be other than what the profile was made of; not three quarters. Comments count."""
+    said = works(build(folder), "changed")
+    expect("of the sources are other" not in said, f"changed: the same sources are others:\n{said}")
+    write(source, {"inner/inner.c": "/* now */" + FILES["inner/inner.c"]})
+    said = works(build(folder), "changed")
+    share = re.search(r"(\d+) % of the sources are other than those", said)
+    expect(share and 15 < int(share.group(1)) < 40, f"changed: not told:\n{said}")
+    write(source, {"main.c": FILES["main.c"].replace("30", "31"), "inner/inner.c": FILES["inner/inner.c"]})
+    fails(build(folder), "tool.prof' is stale: ", "changed")
+    fails(build(folder), "at most 50 may be (MAX_STALE); make it anew: cmake --build", "changed twice")
+    write(source, FILES)
+    works(build(folder), "changed back")
+    made_of = os.path.join(source, "kept", "tool.prof.made-of")
+    lines = read(made_of).decode().splitlines()
+    expect(re.match(r"compiler llvm, C by Clang \d+", lines[1]) and
+           [re.sub(r"[0-9a-f]{40}", "ID", line) for line in lines[2:4]] == ["image ID tool", "image ID libouter.so"],
+           f"changed: made of {lines[:5]}")
+    os.remove(made_of)
+    write(source, {"main.c": FILES["main.c"].replace("30", "31")})
+    expect("is not checked" in works(build(folder), "no note"), "changed: nothing is said of a note that is missing")
 
 
 def single(package, name, arguments, *options, sources=None):
@@ -204,6 +228,39 @@ def single(package, name, arguments, *options, sources=None):
     return folder, configure(source, folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={package}", *options)
 
 
+def without_qemu():
+    """A PATH like this one, without the emulators."""
+    folder = os.path.join(scratch, "path")
+    os.makedirs(folder)
+    for place in os.environ["PATH"].split(":"):
+        for name in os.listdir(place) if os.path.isdir(place) else []:
+            if not name.startswith(("qemu-", "perf")) and not os.path.lexists(os.path.join(folder, name)):
+                os.symlink(os.path.join(place, name), os.path.join(folder, name))
+    return dict(os.environ, PATH=folder)
+
+
+def wrong_compilers(package):
+    """Profiles of another compiler; compilers that are too old for any."""
+    llvm, gcc = "main:100:1\n 1: 100\n", "adcg\2\0\0\0"
+    clang = f"-DCMAKE_C_COMPILER={os.path.join(LLVM_BIN, 'clang')}"
+    for name, compiler, text, wrong in (
+            ("gcc-for-clang", clang, gcc, "words.x' is a profile for GCC, not for clang: make it anew"),
+            ("clang-for-gcc", "-DCMAKE_C_COMPILER=gcc", llvm, "words.x' is a profile for clang, not for GCC"),
+            ("bolt-for-gcc", "-DCMAKE_C_COMPILER=gcc", "1 main 0 1 main 4 0 5\n", "is a profile for llvm-bolt, not for GCC")):
+        write(os.path.join(scratch, name), {"words.x": text})
+        fails(single(package, name, "COMMAND words PROFILE words.x", compiler, "-Dsingle_PGO=USE")[1], wrong, name)
+    old = os.path.join(scratch, "old-gcc")
+    write(scratch, {"old-gcc": "#!/bin/sh\nexec gcc -w -U__GNUC__ -D__GNUC__=4 \"$@\"\n"})
+    os.chmod(old, 0o755)
+    for mode, good in (("MAKE", False), ("OFF", True)):
+        result = single(package, "old-compiler-" + mode, "COMMAND words", f"-DCMAKE_C_COMPILER={old}",
+                        f"-Dsingle_PGO={mode}")[1]
+        if good:
+            works(result, "an old compiler, without a profile")
+        else:
+            fails(result, "takes no such profile: use GCC 5 or newer", "an old compiler")
+
+
 def failures(package):
     """What is wrong, and the text that says so."""
     make = "-Dsingle_PGO=MAKE"
@@ -212,11 +269,25 @@ def failures(package):
             ("no-command", "", "COMMAND is missing"),
             ("empty-command", "COMMAND", "a COMMAND is empty"),
             ("records", "COMMAND words MIN_RECORDS many", "MIN_RECORDS is a positive number, not 'many'"),
+            ("density", "COMMAND words MIN_DENSITY low", "MIN_DENSITY is a number, not 'low'"),
+            ("share", "COMMAND words MAX_STALE 101", "MAX_STALE is a number of percent, not '101'"),
             ("library", "COMMAND words COMPILER bolt TARGET words nothing", "there is no target 'nothing'")):
         fails(single(package, name, arguments, make)[1], text, name)
     folder, configured = single(package, "crash", "COMMAND words COMMAND sh -c \"exit 7\"", make)
     works(configured, "crash")
     fails(build(folder), "training failed (7): sh -c exit 7", "crash")
+    folder, configured = single(package, "interrupted", "COMMAND sh -c \"kill -INT $PPID; sleep 10\"", make)
+    works(configured, "interrupted")
+    fails(build(folder), "training was interrupted: sh -c kill -INT", "interrupted")
+    expect(not os.path.exists(os.path.join(folder, "br2pgo", "words.gcov")), "interrupted: there is a profile")
+    folder, configured = single(package, "thin", "COMMAND words MIN_DENSITY 10000", make)
+    works(configured, "thin")
+    fails(build(folder), "0000 are wanted (MIN_DENSITY 10000): train longer", "thin")
+    folder, configured = single(package, "emulator", "COMMAND words", make)
+    works(configured, "emulator")
+    fails(build(folder, env=without_qemu()), "the emulator 'qemu-x86_64' is not on the PATH br2pgo: hint: on Debian and"
+          " Ubuntu: apt-get install qemu-user", "emulator")
+    wrong_compilers(package)
 
     # Another build of the program runs in place of the one that was made to train.
     sources = os.path.join(scratch, "old.c")
