@@ -209,6 +209,15 @@ static void test_long_name(void **state)
     unlink(outputs[1]);
 }
 
+static unsigned long address_in(const char *path)
+{
+    char *text = fixture_load(path, NULL);
+    assert_non_null(text);
+    unsigned long address = strtoul(text, NULL, 16);
+    free(text);
+    return address;
+}
+
 /* Lexical blocks, each in the one before it: beyond the limit the unit's debug information is not
  * believed. */
 static int convert_nested(int depth)
@@ -229,8 +238,8 @@ static int convert_nested(int depth)
                   "-Wl,-Ttext=0x401000 -Wl,-z,noseparate-code -Wl,--build-id=0x12 nested.c "
                   "-o nested && objdump -d nested | sed -n 's/^ *\\([0-9a-f]*\\):.*jmp .*/\\1/p' "
                   ">jump && objdump -d nested | sed -n 's/.*jmp  *\\([0-9a-f]*\\) .*/\\1/p' >to");
-    unsigned long jump = strtoul(fixture_load("jump", NULL), NULL, 16);
-    unsigned long to = strtoul(fixture_load("to", NULL), NULL, 16);
+    unsigned long jump = address_in("jump");
+    unsigned long to = address_in("to");
     char recording[512];
     snprintf(recording, sizeof recording,
              FIXTURE_EVENT "mmap2 pid=7 addr=0x400000 len=0x9000 off=0 buildid=12 name=/nested\n"
