@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The part of the emulator's plugin interface that is used here: QEMU's documentation of TCG
- * plugins. Distributions do not ship its header. Interface versions 1 (QEMU 4.2 to 8.1) to 4
- * (QEMU 10); what differs between them is said below.
+ * plugins. Distributions do not ship its header. Interface versions 1 (QEMU up to 8.2), 2 (9.0), 3
+ * (9.1), 4 (9.2, 10.0), 5 (10.1, 10.2); from 9.0 on QEMU takes what says 2 or more, up to its own.
+ * The plugin's sources were compiled with the headers of 7.2, 8.1, 8.2, 9.0, 9.1, 9.2, 10.0, 10.1
+ * and 10.2, which declare what is used here in the same way, and run with 7.2 and 10.0.
  */
 #ifndef BR2_RECORD_PLUGIN_QEMU_PLUGIN_H
 #define BR2_RECORD_PLUGIN_QEMU_PLUGIN_H
@@ -63,9 +65,8 @@ BR2_WEAK void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 /* The program's file, to be freed; NULL: not known yet. */
 BR2_WEAK const char *qemu_plugin_path_to_binary(void);
 
-/* What tells the versions apart: from 2 on, up to 2, from 4 on. */
+/* What tells the versions apart: from 2 on, from 4 on. */
 BR2_WEAK void *qemu_plugin_scoreboard_new(size_t element_size);
-BR2_WEAK void qemu_plugin_register_vcpu_tb_exec_inline(void);
 BR2_WEAK void qemu_plugin_read_memory_vaddr(void);
 
 #endif
