@@ -301,6 +301,39 @@ struct br2pgo_merge_options {
 BR2PGO_API int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
                             const struct br2pgo_merge_options *options, struct br2pgo_error *err);
 
+/* A finished profile by its path, or the first output of a conversion that br2pgo_run has run: one
+ * of the two, the other NULL. */
+struct br2pgo_source {
+    const char *profile;
+    const struct br2pgo_conversion *conversion;
+};
+
+struct br2pgo_diff_options {
+    size_t size;          /* sizeof(struct br2pgo_diff_options) of the caller */
+    const char *function; /* only this function, with its places; NULL: all functions */
+    size_t top;           /* so many functions, or places, at most; 0: all */
+    int json;             /* one JSON object in place of text */
+};
+#define BR2PGO_DIFF_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(struct br2pgo_diff_options), NULL, 10, 0                                            \
+    }
+
+/*
+ * How alike two profiles of one kind are, as `llvm-profdata overlap --sample` says it, and which
+ * functions' shares of all samples changed; free with br2pgo_free, `*ret` is NULL on failure.
+ * `options` may be NULL. BR2PGO_INVALID: they count different things; BR2PGO_USELESS: one is empty,
+ * or neither has the function.
+ */
+BR2PGO_API int br2pgo_diff(const struct br2pgo_source *base, const struct br2pgo_source *test,
+                           const struct br2pgo_diff_options *options, char **ret,
+                           struct br2pgo_error *err);
+
+/* The format of a finished profile, told by its content; BR2PGO_UNSUPPORTED where the file is none,
+ * also of formats that are read as recordings; BR2PGO_IO. */
+BR2PGO_API int br2pgo_profile_format(const char *path, struct br2pgo_format *ret,
+                                     struct br2pgo_error *err);
+
 /*
  * The most memory, in bytes, that the library may take in this process, of all its conversions and
  * threads together, with what the libraries below it take; 0: no limit, as at the beginning. What

@@ -17,6 +17,7 @@ int br2_inspect(const struct br2_arguments *arguments, struct br2pgo_error *err)
 int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_report(const struct br2_arguments *arguments, struct br2pgo_error *err);
+int br2_diff(const struct br2_arguments *arguments, struct br2pgo_error *err);
 /* Of a recording made, the program's exit status goes to `ret_exit`. */
 int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2pgo_error *err);
 

@@ -57,6 +57,8 @@ static int run_command(const struct br2_arguments *arguments, int *ret_exit,
         return br2_merge(arguments, err);
     case BR2_COMMAND_RECORD:
         return br2_record(arguments, ret_exit, err);
+    case BR2_COMMAND_DIFF:
+        return br2_diff(arguments, err);
     case BR2_COMMAND_REPORT:
         return br2_report(arguments, err);
     case BR2_COMMAND_HELP:

@@ -9,11 +9,14 @@
 #define FOR_MERGE   8u
 #define FOR_RECORD  16u
 #define FOR_REPORT  32u
-#define FOR_ALL     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT)
-#define FOR_READING (FOR_CONVERT | FOR_REPORT)
+#define FOR_DIFF    64u
+#define FOR_ALL                                                                                    \
+    (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT | FOR_DIFF)
+#define FOR_SUMS    (FOR_CONVERT | FOR_REPORT)
+#define FOR_READING (FOR_SUMS | FOR_DIFF)
 
-#define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE)
-#define FOR_OUTPUTS (FOR_FORMATS | FOR_RECORD)
+#define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE | FOR_DIFF)
+#define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE | FOR_RECORD)
 #define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
 
 #define MANY ((size_t)-1)
@@ -57,6 +60,18 @@ static const struct br2_command_line command_lines[] = {
         .about = "what the branch records say, for people",
         .synopsis = "report RECORDING... [-b BINARY] [OPTION...]",
         .example = "report perf.data",
+    },
+    {
+        .command = BR2_COMMAND_DIFF,
+        .name = "diff",
+        .bit = FOR_DIFF,
+        .input = "profile",
+        .inputs_min = 2,
+        .inputs_max = 2,
+        .usage = "diff PROFILE PROFILE",
+        .about = "how alike two profiles are, or two recordings",
+        .synopsis = "diff PROFILE PROFILE [OPTION...]",
+        .example = "diff monday.prof tuesday.prof",
     },
     {
         .command = BR2_COMMAND_SHOW,
@@ -112,9 +127,9 @@ const struct br2_option_line br2_option_lines[] = {
      0},
     {OPTION_EVENT, "event", "NAME", FOR_READING, "use this event; else all with branch records",
      MEMBER(event)},
-    {OPTION_WEIGHT, "weight", "N", FOR_READING,
+    {OPTION_WEIGHT, "weight", "N", FOR_SUMS,
      "the recordings that follow count N times (3, 0.25); the default is 1", 0},
-    {OPTION_SKIP_BAD, "skip-bad", NULL, FOR_READING,
+    {OPTION_SKIP_BAD, "skip-bad", NULL, FOR_SUMS,
      "leave out recordings that cannot be used, with a warning", MEMBER(skip_bad)},
     {OPTION_COMM, "comm", "NAME[,NAME...]", FOR_READING, "use only processes of these names",
      MEMBER(comms)},
@@ -148,14 +163,14 @@ const struct br2_option_line br2_option_lines[] = {
      "write bolt-preagg for this version of BOLT; else for any", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
-    {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT, "print JSON", MEMBER(json)},
+    {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT | FOR_DIFF, "print JSON", MEMBER(json)},
     {OPTION_CSV, "csv", NULL, FOR_REPORT, "print CSV", MEMBER(look.csv)},
     {OPTION_SECTION, "section", "NAME[,NAME...]", FOR_REPORT,
      "branches, targets, functions, coverage, code", MEMBER(look.sections)},
-    {OPTION_FUNCTION, "function", "NAME", FOR_REPORT, "only what is of this function",
+    {OPTION_FUNCTION, "function", "NAME", FOR_REPORT | FOR_DIFF, "only what is of this function",
      MEMBER(look.function)},
-    {OPTION_TOP, "top", "N", FOR_REPORT,
-     "the N first rows of each table (default: 20, or all for CSV and JSON)", 0},
+    {OPTION_TOP, "top", "N", FOR_REPORT | FOR_DIFF,
+     "the N first rows of each table (default: some, or all for CSV and JSON)", 0},
     {OPTION_RAW_NAMES, "raw-names", NULL, FOR_REPORT, "names as in the symbol table",
      MEMBER(look.raw_names)},
     {OPTION_COLOR, "color", "auto|always|never", FOR_REPORT, "colour the text", 0},
@@ -191,9 +206,9 @@ const struct br2_option_line br2_option_lines[] = {
      "emulate, and write exact counts of every edge as CSV", MEMBER(record.exact)},
     {OPTION_TOTALS, "totals", "FILE", FOR_RECORD,
      "emulate, and write what was executed in all, as JSON", MEMBER(record.totals)},
-    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT,
+    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF,
      "say what was read, lost and written", MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT, "say nothing but errors",
+    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF, "say nothing but errors",
      MEMBER(quiet)},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
@@ -249,4 +264,27 @@ const struct br2_command_line *br2_command_named(const char *word)
         }
     }
     return NULL;
+}
+
+const char *br2_reading_option_given(const struct br2_arguments *arguments)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct br2_option_line *line = &br2_option_lines[i];
+        if ((line->commands & FOR_SUMS) != FOR_SUMS || line->member == 0 || line->id == 'v' ||
+            line->id == 'q') {
+            continue;
+        }
+        const char *member = (const char *)arguments + line->member;
+        const char *text = NULL;
+        if (line->value != NULL) {
+            memcpy(&text, member, sizeof text);
+        }
+        if (line->value != NULL ? text != NULL : *member != 0) {
+            return line->name;
+        }
+    }
+    if (arguments->min_count != 0) {
+        return "min-count";
+    }
+    return arguments->threads != 0 ? "threads" : NULL;
 }

@@ -94,4 +94,7 @@ const struct br2_command_line *br2_command_line(enum br2_command command);
 const struct br2_command_line *br2_command_named(const char *word);
 const struct br2_command_line *br2_command_at(size_t index);
 
+/* The name of an option of reading recordings that was given; NULL: none was. */
+const char *br2_reading_option_given(const struct br2_arguments *arguments);
+
 #endif

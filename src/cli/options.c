@@ -335,12 +335,20 @@ static int check_counts(const struct br2_arguments *arguments,
                         const struct br2_command_line *command, struct br2pgo_error *err)
 {
     if (arguments->recording_count < command->inputs_min) {
-        br2_fail(err, BR2PGO_INVALID, "no %s given", command->input);
+        if (arguments->recording_count == 0) {
+            br2_fail(err, BR2PGO_INVALID, "no %s given", command->input);
+        } else {
+            br2_fail(err, BR2PGO_INVALID, "%s takes %zu of them: one %s is given", command->name,
+                     command->inputs_min, command->input);
+        }
         br2_hint(err, "usage: br2pgo %s; see br2pgo --help", command->usage);
         return BR2PGO_INVALID;
     }
     if (arguments->recording_count > command->inputs_max) {
-        br2_fail(err, BR2PGO_INVALID, "%s takes one %s at a time", command->name, command->input);
+        br2_fail(err, BR2PGO_INVALID,
+                 command->inputs_max == 1 ? "%s takes one %s at a time"
+                                          : "%s takes two %ss at a time",
+                 command->name, command->input);
         br2_hint(err, "call it once for each");
         return BR2PGO_INVALID;
     }

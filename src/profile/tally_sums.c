@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What a tally says as a whole: how hot is hot, and how dense it is. */
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "base/mem.h"
+#include "profile/tally.h"
+
+#define PARTS 1000000u
+
+static int compare_descending(const void *a, const void *b)
+{
+    return br2_compare_u64(*(const uint64_t *)b, *(const uint64_t *)a);
+}
+
+int br2_tally_threshold(const struct br2_tally *tally, uint32_t parts, uint64_t *ret,
+                        struct br2pgo_error *err)
+{
+    uint64_t *counts = br2_calloc(tally->item_count + 1, sizeof *counts);
+    if (counts == NULL) {
+        return br2_fail_memory(err);
+    }
+    size_t count = 0;
+    unsigned __int128 sum = 0;
+    for (size_t i = 0; i < tally->item_count; i++) {
+        if (!tally->items[i].copied) {
+            counts[count++] = tally->items[i].count;
+            sum += tally->items[i].count;
+        }
+    }
+    qsort(counts, count, sizeof *counts, compare_descending);
+    unsigned __int128 want = sum * parts / PARTS;
+    unsigned __int128 seen = 0;
+    *ret = 0;
+    for (size_t i = 0; i < count && seen < want; i++) {
+        seen += counts[i];
+        *ret = counts[i];
+    }
+    br2_free(counts);
+    return 0;
+}
+
+/* llvm-profgen's order; of equal ones nothing depends on. */
+static int compare_densities(const void *left, const void *right)
+{
+    const struct br2_density *a = left;
+    const struct br2_density *b = right;
+    if (a->density != b->density) {
+        return a->density > b->density ? -1 : 1;
+    }
+    return br2_compare_u64(a->samples, b->samples);
+}
+
+double br2_density_at(struct br2_density *densities, size_t count, uint32_t cutoff)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        total = br2_add_saturated(total, densities[i].samples);
+    }
+    if (count != 0) {
+        qsort(densities, count, sizeof *densities, compare_densities);
+    }
+    /* In single precision, as LLVM multiplies: the last function that counts depends on it. */
+    float want = (float)total * (float)cutoff / (float)PARTS;
+    uint64_t seen = 0;
+    double density = 0;
+    for (size_t i = 0; i < count && (float)seen < want; i++) {
+        seen = br2_add_saturated(seen, densities[i].samples);
+        density = densities[i].density;
+    }
+    return density;
+}
+
+int br2_tally_density(const struct br2_tally *tally, uint32_t cutoff, double *ret,
+                      struct br2pgo_error *err)
+{
+    struct br2_density *densities = br2_calloc(tally->function_count + 1, sizeof *densities);
+    if (densities == NULL) {
+        return br2_fail_memory(err);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < tally->function_count; i++) {
+        const struct br2_tally_function *function = &tally->functions[i];
+        if (function->item_count != 0) {
+            densities[count++] = (struct br2_density){
+                .density = (double)function->sum / (double)function->item_count,
+                .samples = function->sum,
+            };
+        }
+    }
+    *ret = br2_density_at(densities, count, cutoff);
+    br2_free(densities);
+    return 0;
+}
