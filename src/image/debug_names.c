@@ -42,8 +42,27 @@ bool br2_debug_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
     return true;
 }
 
+/* The DIE that an attribute refers to. libdw (up to 0.192) looks up references into the
+ * supplementary file of DWARF 5 in the file that they are in. */
+static bool refers_to(struct br2_debug *debug, Dwarf_Attribute *attribute, Dwarf_Die *ret)
+{
+    unsigned form = dwarf_whatform(attribute);
+    if (form != DW_FORM_ref_sup4 && form != DW_FORM_ref_sup8) {
+        return dwarf_formref_die(attribute, ret) != NULL;
+    }
+    /* In these units every value was seen to be inside. */
+    if (debug->shared == NULL || dwarf_cu_getdwarf(attribute->cu) != debug->dwarf) {
+        return false;
+    }
+    Dwarf_Off offset = 0;
+    for (unsigned i = 0; i < (form == DW_FORM_ref_sup4 ? 4 : 8); i++) {
+        offset |= (Dwarf_Off)attribute->valp[i] << (8 * i);
+    }
+    return dwarf_offdie(debug->shared, offset, ret) != NULL;
+}
+
 /* Moves `die` to what it refers to. */
-static bool follow(Dwarf_Die *die)
+static bool follow(struct br2_debug *debug, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die next;
@@ -51,7 +70,7 @@ static bool follow(Dwarf_Die *die)
         dwarf_attr(die, DW_AT_specification, &attribute) == NULL) {
         return false;
     }
-    if (dwarf_formref_die(&attribute, &next) == NULL) {
+    if (!refers_to(debug, &attribute, &next)) {
         return false;
     }
     *die = next;
@@ -67,7 +86,7 @@ static const char *string_in_chain(struct br2_debug *debug, const Dwarf_Die *die
         if (text != NULL) {
             return text;
         }
-        if (!follow(&at)) {
+        if (!follow(debug, &at)) {
             break;
         }
     }
@@ -180,7 +199,7 @@ static bool describe_one(struct description *d)
     d->has_origin = d->has_specification = false;
     if (dwarf_getattrs(&d->die, take_attribute, d, 0) < 0 ||
         (!d->has_origin && !d->has_specification) ||
-        dwarf_formref_die(d->has_origin ? &d->origin : &d->specification, &next) == NULL) {
+        !refers_to(d->debug, d->has_origin ? &d->origin : &d->specification, &next)) {
         return false;
     }
     d->die = next;

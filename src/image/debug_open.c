@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <elfutils/libdwelf.h>
-
 #include "image/debug_private.h"
 
 /* Whether the file at hand belongs to the image. */
@@ -27,11 +25,11 @@ static int check_file(const struct br2_debug *debug, struct br2pgo_error *err)
 }
 
 /* libdw 0.188 takes it for granted that the last string of a string section ends in it. */
-static bool strings_end(const struct br2_debug *debug)
+static bool strings_end(const struct br2_elf *elf)
 {
     static const char *const names[] = {".debug_str", ".debug_line_str"};
-    for (size_t i = 1; i < debug->elf.section_count; i++) {
-        const struct br2_elf_section *section = &debug->elf.sections[i];
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct br2_elf_section *section = &elf->sections[i];
         if (strcmp(section->name, names[0]) != 0 && strcmp(section->name, names[1]) != 0) {
             continue;
         }
@@ -45,22 +43,7 @@ static bool strings_end(const struct br2_debug *debug)
     return true;
 }
 
-/* dwz -m moves what several files have in common to one more file: the name of that, or NULL. */
-static const char *shared_file(const struct br2_debug *debug)
-{
-    const char *name;
-    const void *build_id;
-    ssize_t size = dwelf_dwarf_gnu_debugaltlink(debug->dwarf, &name, &build_id);
-    return size > 0 ? name : NULL;
-}
-
-/* Without it functions lack names and lines, and the profile would lack them unsaid. */
-static bool has_shared_file(const struct br2_debug *debug)
-{
-    return shared_file(debug) == NULL || dwarf_getalt(debug->dwarf) != NULL;
-}
-
-static int begin(struct br2_debug *debug, struct br2pgo_error *err)
+static int begin(struct br2_debug *debug, const char *sysroot, struct br2pgo_error *err)
 {
     if (!br2_elf_has_debug_info(&debug->elf)) {
         return 0;
@@ -76,14 +59,11 @@ static int begin(struct br2_debug *debug, struct br2pgo_error *err)
         br2_hint(err, "build the program again with -g");
         return BR2PGO_CORRUPT;
     }
-    if (!has_shared_file(debug)) {
-        br2_fail(err, BR2PGO_USELESS,
-                 "'%s': the part of the debug information that dwz moved to '%s' is not there",
-                 debug->path, shared_file(debug));
-        br2_hint(err, "put that file back, or build the program again with -g");
-        return BR2PGO_USELESS;
+    status = br2_debug_shared_open(debug, sysroot, err);
+    if (status != 0) {
+        return status;
     }
-    if (!strings_end(debug)) {
+    if (!strings_end(&debug->elf) || (debug->shared != NULL && !strings_end(&debug->shared_elf))) {
         br2_fail(err, BR2PGO_CORRUPT,
                  "'%s': a string of the debug information does not end in its section",
                  debug->path);
@@ -141,7 +121,7 @@ static int set_quality(struct br2_debug *debug, struct br2pgo_error *err)
     return set_producer(debug, err);
 }
 
-static int open_debug(struct br2_debug *debug, const char *path, bool given,
+static int open_debug(struct br2_debug *debug, const char *path, bool given, const char *sysroot,
                       struct br2pgo_error *err)
 {
     debug->path = br2_strdup(path);
@@ -153,7 +133,7 @@ static int open_debug(struct br2_debug *debug, const char *path, bool given,
         status = check_file(debug, err);
     }
     if (status == 0) {
-        status = begin(debug, err);
+        status = begin(debug, sysroot, err);
     }
     if (status == 0 && debug->dwarf == NULL && given) {
         br2_fail(err, BR2PGO_USELESS, "'%s' has no debug information", path);
@@ -163,6 +143,7 @@ static int open_debug(struct br2_debug *debug, const char *path, bool given,
     if (status == 0 && debug->dwarf != NULL) {
         debug->budget = 4096;
         br2_debug_add_budget(debug, debug->elf.size);
+        br2_debug_add_budget(debug, debug->shared_elf.size);
         status = br2_debug_index_units(debug, err);
     }
     return status == 0 ? set_quality(debug, err) : status;
@@ -184,7 +165,7 @@ int br2_debug_open(const struct br2_image *image, const char *debug_path, const 
     if (path == NULL) {
         path = image->path;
     }
-    int status = open_debug(debug, path, debug_path != NULL, err);
+    int status = open_debug(debug, path, debug_path != NULL, sysroot, err);
     if (status != 0) {
         br2_debug_close(debug);
         return status;
@@ -203,6 +184,7 @@ void br2_debug_close(struct br2_debug *debug)
     if (debug->dwarf != NULL) {
         dwarf_end(debug->dwarf);
     }
+    br2_debug_shared_close(debug);
     br2_elf_close(&debug->elf);
     br2_free(debug->path);
     br2_free(debug);

@@ -123,6 +123,8 @@ struct br2_debug {
     char *path;
     struct br2_elf elf;
     Dwarf *dwarf;
+    struct br2_elf shared_elf; /* the supplementary file of dwz, if there is one ... */
+    Dwarf *shared;             /* ... and what libdw has of it; NULL: there is none */
     struct br2_unit *units;
     size_t unit_count;
     size_t unit_capacity;
@@ -161,6 +163,11 @@ void br2_debug_split_done(struct br2_debug *debug);
  * `*ret_status`, then it may be asked again. */
 bool br2_debug_split_find(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *ret,
                           int *ret_status);
+
+/* Opens the supplementary file, where the debug information needs one. BR2PGO_USELESS: it is not
+ * there; BR2PGO_CORRUPT, BR2PGO_NO_MEMORY. Closed after what refers to it. */
+int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct br2pgo_error *err);
+void br2_debug_shared_close(struct br2_debug *debug);
 
 /* Takes one step from the budget. */
 bool br2_debug_spend(struct br2_debug *debug);
