@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Edge tables of recordings made here are close to the exact counts of the same run, and give every
-edge the kind it has; perf, perf2bolt and llvm-profgen read the recordings too."""
+edge the kind it has; perf, perf2bolt and llvm-profgen read the recordings too. The emulator counts the same run as the
+processor's single steps do."""
+import csv
 import os
 import re
 import shutil
@@ -72,6 +74,32 @@ def check_edges(what):
     return problems
 
 
+def rows_inside(path, image):
+    """{(from, to, kind): count} of the rows that lead from the image to itself, and were taken."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return {(row["from"], row["to"], row["kind"]): int(row["count"]) for row in csv.DictReader(file)
+                if row["image"] == image and row["from"] and row["to"] and row["count"] != "0"}
+
+
+def check_emulator(program):
+    """Another way to the same counts, of which each could be wrong in its own way."""
+    if not shutil.which("qemu-x86_64"):
+        print("no qemu-x86_64: the emulator's counts are not compared")
+        return []
+    result = run(os.environ["BR2PGO"], "record", "--emulate", "-q", "--exact", "emulated.csv", "-o", "emulated.data",
+                 program, env={"LC_ALL": "C", "PATH": os.environ["PATH"]})
+    if not os.path.exists("emulated.csv"):
+        return [f"br2pgo record: exit {result.returncode}: {result.stderr}"]
+    image = os.path.basename(program)
+    truth, ours = rows_inside("truth.csv", image), rows_inside("emulated.csv", image)
+    os.remove("emulated.csv")
+    print(f"the emulator counts {len(ours)} edges, single steps {len(truth)}")
+    if len(truth) < 50:
+        return [f"only {len(truth)} edges were stepped through"]
+    return [f"{edge}: {ours.get(edge)} in the emulator, {truth.get(edge)} by single steps"
+            for edge in sorted(set(truth) | set(ours)) if truth.get(edge) != ours.get(edge)]
+
+
 def check_perf(samples, depth):
     """perf script sees as many samples, and histories as deep."""
     if not shutil.which("perf"):
@@ -112,7 +140,8 @@ def check_build(number, compiler, flags, period, depth):
     if not 0.9 < samples * period / branches < 1.1:
         problems.append(f"{samples} samples of {branches} branches, one in {period}")
     problems += check_perf(samples, depth)
-    if "-static" not in flags:
+    if "-static" not in flags:  # the C library in it does what the processor is best at
+        problems += check_emulator(program)
         problems += check_others(program, "-fdebug-info-for-profiling" in flags)
     return [f"{what}: {problem}" for problem in problems]
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Records a program's taken branches without branch hardware, by single-stepping it:
+ * Records a program's taken branches without branch hardware, by single-stepping it, which owes
+ * nothing to the emulator that br2pgo record runs programs in, and judges its counts:
  *   record_steps [--period N] [--depth N] [--truth FILE] -o perf.data PROGRAM [ARGUMENT...]
  * and writes a perf.data file as `perf record -j any,u -c N` would: every N taken branches (give or
  * take an eighth, the same in every run) a sample with the last 32 (--depth) of them. --truth
