@@ -87,17 +87,24 @@ static bool is_text(const struct br2_elf_section *section)
 }
 
 /* The kernel's module loader (layout_sections in kernel/module/main.c) puts a module's code first,
- * in the order of its sections; .init ones go elsewhere and are gone once it is loaded. */
+ * in the order of its sections; .init ones go elsewhere and are gone once it is loaded. On AArch64
+ * the loader fills .plt (module_frob_arch_sections): how far what follows it is moved is not known.
+ */
 static int segments_of_module(struct br2_image *image, struct br2pgo_error *err)
 {
     size_t capacity = 0;
     uint64_t loaded = 0;
+    bool moved = false;
     for (size_t i = 1; i < image->elf.section_count; i++) {
         const struct br2_elf_section *section = &image->elf.sections[i];
+        if (image->machine == BR2_MACHINE_AARCH64 && strcmp(section->name, ".plt") == 0) {
+            moved = true;
+            continue;
+        }
         if (!is_text(section)) {
             continue;
         }
-        bool stays = strncmp(section->name, ".init", 5) != 0;
+        bool stays = !moved && strncmp(section->name, ".init", 5) != 0;
         uint64_t start = align_up(loaded, section->alignment);
         struct br2_segment segment = {
             .file_offset = section->offset,

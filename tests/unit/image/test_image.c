@@ -269,6 +269,29 @@ static void test_module(void **state)
     br2_image_close(image);
 }
 
+static void check_module_layout(uint16_t machine, uint64_t behind)
+{
+    struct eb eb = eb_new(ET_REL, machine);
+    eb_text(&eb, ".text", 0, nops, 0x20);
+    eb_add(&eb, ".plt", SHT_PROGBITS, SHF_ALLOC, 0, "", 1);
+    eb_text(&eb, ".init.text", 0, nops, 0x20);
+    eb_text(&eb, ".exit.text", 0, nops, 0x20);
+    struct br2_image *image = open_built(&eb);
+    const struct br2_segment *segments;
+    assert_int_equal(br2_image_segments(image, &segments), 3);
+    assert_int_equal(segments[0].mapped_offset, 0);
+    assert_int_equal(segments[1].mapped_offset, UINT64_MAX);
+    assert_int_equal(segments[2].mapped_offset, behind);
+    br2_image_close(image);
+}
+
+static void test_module_layout(void **state)
+{
+    (void)state;
+    check_module_layout(EM_X86_64, 0x20);
+    check_module_layout(EM_AARCH64, UINT64_MAX); /* the loader makes .plt larger */
+}
+
 static void check_refused(struct eb *eb, int status, const char *words)
 {
     struct br2_image *image;
@@ -355,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_plt_aarch64),
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_module),
+        cmocka_unit_test(test_module_layout),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_sections),
     };
