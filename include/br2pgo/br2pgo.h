@@ -63,7 +63,9 @@ struct br2pgo_options {
     int symbol_list;          /* collect the names of all functions for the outputs */
     int gcc_version;  /* major version of the GCC that gcov outputs are for; 0: what built the image
                        */
-    int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's */
+    int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's; without
+                         gcc_version the compiler follows from it: the image's if it reads that
+                         version, else the nearest to it that does */
     int bolt_version; /* major version of the BOLT that bolt-preagg outputs are for, 14 or more; 0:
                          what every one reads */
     int all_images;   /* outputs for every image with enough records: see br2pgo_image_result */

@@ -72,6 +72,9 @@ static int add_all(struct br2pgo_conversion *conversion, const struct br2_argume
     rc = rc != 0 ? rc
                  : check_format_option(arguments, arguments->gcc_version != 0,
                                        BR2PGO_CAN_GCC_VERSION, "gcc-version", err);
+    rc = rc != 0 ? rc
+                 : check_format_option(arguments, arguments->gcov_version != 0,
+                                       BR2PGO_CAN_GCC_VERSION, "gcov-version", err);
     return rc != 0 ? rc
                    : check_format_option(arguments, arguments->gcc != NULL, BR2PGO_CAN_GCC_VERSION,
                                          "gcc", err);
@@ -171,6 +174,7 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.suffixes = arguments->suffixes;
     options.symbol_list = arguments->symbol_list;
     options.gcc_version = arguments->gcc_version;
+    options.gcov_version = arguments->gcov_version;
     options.bolt_version = arguments->bolt_version;
     int rc = arguments->gcc != NULL ? br2_ask_gcc(arguments->gcc, &options, err) : 0;
     struct br2pgo_conversion *conversion = NULL;

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "cli/commands.h"
+#include "cli/compat/compat.h"
 #include "cli/signals.h"
 
 int br2_exit_status(int status)
@@ -82,25 +83,51 @@ static void hold_standard_streams(void)
     }
 }
 
+/* br2pgo's own command line. */
+static int run_own(int argc, char **argv, int *ret_exit, struct br2pgo_error *err)
+{
+    struct br2_arguments arguments;
+    int rc = br2_arguments_parse(argc, argv, &arguments, err);
+    if (rc == 0) {
+        br2pgo_set_max_memory(arguments.max_memory);
+        rc = run_command(&arguments, ret_exit, err);
+    }
+    br2_arguments_done(&arguments);
+    return rc;
+}
+
+/* What is for another tool becomes br2pgo's own command line, and is run as that. */
+static int run(int argc, char **argv, struct br2_compat *compat, int *ret_exit,
+               struct br2pgo_error *err)
+{
+    int rc = br2_compat_read(argc, argv, compat, err);
+    if (rc != 0) {
+        return rc;
+    }
+    if (compat->help) {
+        br2_compat_print_help(compat->peer);
+        return 0;
+    }
+    return compat->peer != NULL ? run_own((int)compat->count, compat->words, ret_exit, err)
+                                : run_own(argc, argv, ret_exit, err);
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
     br2_signals_begin();
     struct br2pgo_error err = {0};
-    struct br2_arguments arguments;
+    struct br2_compat compat = {0};
     int exit_status = 0;
-    int rc = br2_arguments_parse(argc, argv, &arguments, &err);
-    if (rc == 0) {
-        br2pgo_set_max_memory(arguments.max_memory);
-        rc = run_command(&arguments, &exit_status, &err);
-    }
-    br2_arguments_done(&arguments);
+    int rc = run(argc, argv, &compat, &exit_status, &err);
     if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
         rc = br2_fail_io(&err, "write", "standard output", errno);
     }
     if (rc != 0) {
         br2_print_error(&err);
+        br2_compat_print_own(&compat);
     }
+    br2_compat_done(&compat);
     br2_signals_end();
     return rc != 0 ? br2_exit_status(rc) : exit_status;
 }

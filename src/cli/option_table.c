@@ -159,6 +159,8 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
      "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
     {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
+    {OPTION_GCOV_VERSION, "gcov-version", "1|2|3", FOR_CONVERT,
+     "write gcov in this version, for a GCC that reads it", 0},
     {OPTION_BOLT_VERSION, "bolt-version", "N", FOR_CONVERT,
      "write bolt-preagg for this version of BOLT; else for any", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
@@ -210,6 +212,8 @@ const struct br2_option_line br2_option_lines[] = {
      "say what was read, lost and written", MEMBER(verbose)},
     {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF, "say nothing but errors",
      MEMBER(quiet)},
+    {OPTION_COMPAT, "compat", "TOOL", FOR_CONVERT,
+     "first: take the command line of llvm-profgen, perf2bolt and others", 0},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };

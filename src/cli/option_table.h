@@ -27,6 +27,7 @@ enum option_id {
     OPTION_PARTIAL,
     OPTION_GCC_VERSION,
     OPTION_GCC,
+    OPTION_GCOV_VERSION,
     OPTION_BOLT_VERSION,
     OPTION_REPORT,
     OPTION_PROGRESS,
@@ -51,6 +52,7 @@ enum option_id {
     OPTION_SEED,
     OPTION_EXACT,
     OPTION_TOTALS,
+    OPTION_COMPAT,
 };
 
 struct br2_command_line {

@@ -119,68 +119,85 @@ static int parse_memory(const char *value, size_t *ret, struct br2pgo_error *err
     return 0;
 }
 
-static int take_option(struct br2_arguments *arguments, int id, const char *value,
-                       struct br2pgo_error *err)
+/* Options that take one of a few words. */
+static int take_word(struct br2_arguments *arguments, int id, const char *value,
+                     struct br2pgo_error *err)
 {
     static const char *const when_words[] = {"auto", "always", "never", NULL};
     static const char *const names_words[] = {"auto", "all", "selected", "none", NULL};
+    static const char *const gcov_words[] = {"1", "2", "3", NULL};
+    int word = 0;
+    int rc = 0;
+    switch (id) {
+    case OPTION_NAMES:
+        return parse_word("names", value, names_words, &arguments->suffixes, err);
+    case OPTION_GCOV_VERSION:
+        rc = parse_word("gcov-version", value, gcov_words, &word, err);
+        arguments->gcov_version = word + 1;
+        return rc;
+    case OPTION_COLOR:
+        rc = parse_word("color", value, when_words, &word, err);
+        arguments->look.color = (enum br2_when)word;
+        return rc;
+    default: /* OPTION_PROGRESS */
+        rc = parse_word("progress", value, when_words, &word, err);
+        arguments->progress = (enum br2_when)word;
+        return rc;
+    }
+}
+
+/* It chooses how the words are read, so it must be known before them: see compat/compat.h. */
+static int refuse_late_compat(const char *value, struct br2pgo_error *err)
+{
+    br2_fail(err, BR2PGO_INVALID, "--compat must be the first option");
+    br2_hint(err, "br2pgo --compat %s, and behind it that tool's options", value);
+    return BR2PGO_INVALID;
+}
+
+static int take_option(struct br2_arguments *arguments, int id, const char *value,
+                       struct br2pgo_error *err)
+{
     const struct br2_option_line *line = br2_option_find(id);
     if (line != NULL && line->member != 0) {
         set_member(arguments, line, value);
         return 0;
     }
-    int word = 0;
-    int rc = 0;
     switch (id) {
     case 1: /* getopt's code for an argument that is no option */
         arguments->weights[arguments->recording_count] = arguments->weight;
         arguments->recordings[arguments->recording_count++] = value;
         arguments->weight_waits = false;
-        break;
+        return 0;
     case OPTION_WEIGHT:
         arguments->weight = value;
         arguments->weight_waits = true;
-        break;
-    case OPTION_MIN_COUNT:
-        rc = parse_count("min-count", value, &arguments->min_count, err);
-        break;
+        return 0;
     case 'o':
         arguments->outputs[arguments->output_count++] =
             (struct br2_wanted_output){.path = value, .format = arguments->format};
         arguments->format_waits = false;
-        break;
+        return 0;
     case 'f':
         arguments->format = value;
         arguments->format_waits = true;
-        break;
+        return 0;
+    case OPTION_MIN_COUNT:
+        return parse_count("min-count", value, &arguments->min_count, err);
     case OPTION_GCC_VERSION:
-        rc = parse_version("gcc-version", value, &arguments->gcc_version, err);
-        break;
+        return parse_version("gcc-version", value, &arguments->gcc_version, err);
     case OPTION_BOLT_VERSION:
-        rc = parse_version("bolt-version", value, &arguments->bolt_version, err);
-        break;
+        return parse_version("bolt-version", value, &arguments->bolt_version, err);
     case OPTION_TOP:
-        rc = parse_count("top", value, &arguments->look.top, err);
-        break;
-    case OPTION_COLOR:
-        rc = parse_word("color", value, when_words, &word, err);
-        arguments->look.color = (enum br2_when)word;
-        break;
+        return parse_count("top", value, &arguments->look.top, err);
     case 'j':
-        rc = parse_threads(value, &arguments->threads, err);
-        break;
+        return parse_threads(value, &arguments->threads, err);
     case OPTION_MAX_MEMORY:
-        rc = parse_memory(value, &arguments->max_memory, err);
-        break;
-    case OPTION_NAMES:
-        rc = parse_word("names", value, names_words, &arguments->suffixes, err);
-        break;
-    default: /* OPTION_PROGRESS */
-        rc = parse_word("progress", value, when_words, &word, err);
-        arguments->progress = (enum br2_when)word;
-        break;
+        return parse_memory(value, &arguments->max_memory, err);
+    case OPTION_COMPAT:
+        return refuse_late_compat(value, err);
+    default:
+        return take_word(arguments, id, value, err);
     }
-    return rc;
 }
 
 /* The table in getopt's form. The leading '-' asks for arguments in order, '+' to end at the first:
@@ -312,6 +329,12 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
     if (arguments->json && arguments->look.csv) {
         br2_fail(err, BR2PGO_INVALID, "both --json and --csv are given");
         br2_hint(err, "leave one of them out");
+        return BR2PGO_INVALID;
+    }
+    if (arguments->gcov_version != 0 && (arguments->gcc != NULL || arguments->gcc_version != 0)) {
+        br2_fail(err, BR2PGO_INVALID, "--gcov-version follows from %s",
+                 arguments->gcc != NULL ? "--gcc" : "--gcc-version");
+        br2_hint(err, "leave --gcov-version out");
         return BR2PGO_INVALID;
     }
     if (arguments->quiet && arguments->verbose) {

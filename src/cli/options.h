@@ -88,6 +88,7 @@ struct br2_arguments {
     const char *report;
     const char *gcc;  /* compiler to ask for its version */
     int gcc_version;  /* 0: not given */
+    int gcov_version; /* of the format GCC reads; 0: not given */
     int bolt_version; /* 0: not given */
     int suffixes;     /* enum br2pgo_suffixes */
     int threads;      /* 0: not given */

@@ -146,12 +146,31 @@ bool br2_gcc_is_unknown(int major)
     return major > GCC_NEWEST;
 }
 
+/* The GCC that is meant where only the format's version is asked for: the one that built the image,
+ * or the nearest to it that reads that version; of an unknown builder, the newest that does. */
+static int gcc_for_version(int built, unsigned version)
+{
+    if (built >= GCC_FIRST && format_version(built) == version) {
+        return built;
+    }
+    if (version == 1) {
+        return 11;
+    }
+    if (version == 2) {
+        return built != 0 && built < 12 ? 12 : 15;
+    }
+    return GCC_NEWEST;
+}
+
 int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
                    struct br2pgo_error *err)
 {
     int major = conversion->options.gcc_version;
     if (major == 0) {
         major = br2_gcc_major(producer_of(conversion));
+        if (conversion->options.gcov_version != 0) {
+            major = gcc_for_version(major, (unsigned)conversion->options.gcov_version);
+        }
     }
     char builder[128];
     if (major == 0) {

@@ -379,6 +379,34 @@ static void test_bolt_version(void **state)
                    "it takes a version, like 12 or 12.2");
 }
 
+static void test_gcov_version(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("r", "-o", "o", "--gcov-version", "1", NULL), 0);
+    assert_int_equal(arguments.gcov_version, 1);
+    assert_int_equal(parse("r", "-o", "o", "--gcov-version=3", NULL), 0);
+    assert_int_equal(arguments.gcov_version, 3);
+    assert_int_equal(arguments.gcc_version, 0);
+    static const char *const bad[] = {"0", "4", "12", "875575082"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char message[96];
+        snprintf(message, sizeof message, "option '--gcov-version' does not take '%s'", bad[i]);
+        assert_refused(parse("r", "-o", "o", "--gcov-version", bad[i], NULL), message,
+                       "it takes 1|2|3");
+    }
+    assert_refused(parse("r", "-o", "o", "--gcov-version=2", "--gcc", "gcc", NULL),
+                   "--gcov-version follows from --gcc", "leave --gcov-version out");
+    assert_refused(parse("r", "-o", "o", "--gcov-version=2", "--gcc-version=13", NULL),
+                   "--gcov-version follows from --gcc-version", "leave --gcov-version out");
+}
+
+static void test_late_compat(void **state)
+{
+    (void)state;
+    assert_refused(parse("r", "--compat", "perf2bolt", NULL), "--compat must be the first option",
+                   "br2pgo --compat perf2bolt, and behind it that tool's options");
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -434,6 +462,7 @@ static const char *const all_options[] = {
     "version",       "threads",   "weight",       "skip-bad",
     "comm",          "cpu",       "time",         "pid",
     "ignore-kernel", "min-count", "bolt-version", "max-memory",
+    "gcov-version",  "compat",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -599,6 +628,8 @@ int main(void)
         cmocka_unit_test_teardown(test_words, teardown),
         cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_bolt_version, teardown),
+        cmocka_unit_test_teardown(test_gcov_version, teardown),
+        cmocka_unit_test_teardown(test_late_compat, teardown),
         cmocka_unit_test_teardown(test_threads, teardown),
         cmocka_unit_test_teardown(test_max_memory, teardown),
         cmocka_unit_test_teardown(test_format_is_sticky, teardown),

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the tools of google/autofdo share: --helpfull of release 0.19, and the flags of 2026. */
+#include "cli/compat/peer.h"
+
+#define NOT_LOGGED "there is no log"
+
+const struct br2_peer_option br2_autofdo_options[] = {
+    {"profile", "FILE", BR2_PEER_RECORDING, NULL, "recording (perf.data)"},
+    {"profiler", "perf|text", BR2_PEER_ONLY, "perf|text",
+     "read are branch records, and counted ranges and branches"},
+    {"use_lbr", NULL, BR2_PEER_ONLY, "true", "samples without branch records are not used"},
+    {"sample_threshold_frac", "0", BR2_PEER_ONLY, "0|0.0",
+     "rarely run functions stay in the profile"},
+    {"suffix_elision_policy", "all|selected|none", BR2_PEER_OWN, "--names",
+     "suffixes of function names"},
+    {"ignore_build_id", NULL, BR2_PEER_OWN, "--ignore-build-id",
+     "take the binary although its build-id differs"},
+    {"use_discriminator_multiply_factor", NULL, BR2_PEER_ONLY, "true",
+     "copies of code are counted by their number"},
+    {"focus_binary_re", "REGEX", BR2_PEER_ONLY, NULL, "the binary is known by its build-id"},
+    {"strip_dup_backedge_stride_limit", "N", BR2_PEER_ONLY, NULL,
+     "whether a repeated record is a fault is told from the code"},
+    {"llc_misses", NULL, BR2_PEER_ONLY, "false", "cache misses are not read"},
+    {"prefetch_hints", "FILE", BR2_PEER_ONLY, NULL, "prefetch hints are not read"},
+    {"debug_dump", NULL, BR2_PEER_ONLY, "false", "there is no such dump; see br2pgo show"},
+    {"flagfile", "FILE", BR2_PEER_ONLY, NULL, "options are not read from files"},
+    {"fromenv", "NAMES", BR2_PEER_ONLY, NULL, "options are not read from the environment"},
+    {"tryfromenv", "NAMES", BR2_PEER_ONLY, NULL, "options are not read from the environment"},
+    {"undefok", "NAMES", BR2_PEER_ONLY, NULL, "no unknown option is passed over"},
+    {"v", "N", BR2_PEER_VERBOSE, NULL, "say what was lost"},
+    {"dump_cutoff_percent", "N", BR2_PEER_SILENT, NULL, "there is no such dump"},
+    {"cutoff_percent", "N", BR2_PEER_SILENT, NULL, "modules are not grouped; no compiler reads it"},
+    {"max_ggc_memory", "N", BR2_PEER_SILENT, NULL, "modules are not grouped; no compiler reads it"},
+    {"demangle_symbol_names", NULL, BR2_PEER_SILENT, NULL, "it is of another tool's output"},
+    {"logtostderr", NULL, BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"alsologtostderr", NULL, BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"colorlogtostderr", NULL, BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"stderrthreshold", "N", BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"minloglevel", "N", BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"log_prefix", NULL, BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"log_dir", "DIR", BR2_PEER_SILENT, NULL, NOT_LOGGED},
+    {"help", NULL, BR2_PEER_HELP, NULL, "print this help"},
+    {"helpfull", NULL, BR2_PEER_HELP, NULL, "the same"},
+    {"helpshort", NULL, BR2_PEER_HELP, NULL, "the same"},
+    {"version", NULL, BR2_PEER_VERSION, NULL, "print br2pgo's version"},
+    {0},
+};
