@@ -172,7 +172,7 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_FUNCTION, "function", "NAME", FOR_REPORT | FOR_DIFF, "only what is of this function",
      MEMBER(look.function)},
     {OPTION_TOP, "top", "N", FOR_REPORT | FOR_DIFF,
-     "the N first rows of each table (default: some, or all for CSV and JSON)", 0},
+     "the N first rows of each table (default: some; for CSV and JSON all)", 0},
     {OPTION_RAW_NAMES, "raw-names", NULL, FOR_REPORT, "names as in the symbol table",
      MEMBER(look.raw_names)},
     {OPTION_COLOR, "color", "auto|always|never", FOR_REPORT, "colour the text", 0},
