@@ -66,6 +66,14 @@
 /* Places in llvm-bolt's address translation table. */
 #define BR2_BOLT_PLACES_MAX ((size_t)1 << 28)
 
+/* Reports. */
+
+/* Loops of a function that are told apart, those that ran most; ways through functions that are
+ * counted at a time: then the rare ones are forgotten; taken branches on such a way. */
+#define BR2_LOOPS_MAX      1024
+#define BR2_PATHS_MAX      ((size_t)1 << 17)
+#define BR2_PATH_EDGES_MAX 64
+
 /* Finished profiles. */
 
 /* Nesting of inlined functions in a profile that is read. Compilers stay far below. */

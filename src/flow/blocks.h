@@ -28,6 +28,14 @@ int br2_blocks_find(const struct br2_code *code, const struct br2_addresses *tar
 /* Blocks that begin at the function's start and at `starts`, and nowhere else. */
 int br2_blocks_at(const struct br2_code *code, const struct br2_addresses *starts,
                   struct br2_blocks *ret, struct br2pgo_error *err);
+/*
+ * The blocks of a function that ran, which may also be what no compiler would call one: they begin
+ * at its start, at targets of its branches and of what was seen to jump within it, and behind
+ * branches that are no calls. BR2PGO_NO_MEMORY.
+ */
+struct br2_flow_graph;
+int br2_flow_blocks(const struct br2_flow_graph *graph, uint32_t function, struct br2_blocks *ret,
+                    struct br2pgo_error *err);
 void br2_blocks_done(struct br2_blocks *blocks);
 
 /* The last instruction of a block. */

@@ -351,6 +351,16 @@ static void count_history(const struct visit *visit, const struct br2_sample *sa
     }
 }
 
+uint32_t br2_cycles_kept(uint64_t cycles)
+{
+    unsigned shift = 0;
+    cycles = cycles < UINT32_MAX ? cycles : UINT32_MAX;
+    while (cycles >> shift >= 512) {
+        shift++;
+    }
+    return (uint32_t)(cycles >> shift << shift);
+}
+
 /* The cycles of a record are those since the previous one: they time the run between the two. */
 static void count_timings(const struct visit *visit, const struct br2_sample *sample)
 {
@@ -367,7 +377,7 @@ static void count_timings(const struct visit *visit, const struct br2_sample *sa
         uint32_t run = br2_run_between(record.to, newer.from);
         if (cycles != 0 && run != BR2_RUN_NONE && run != BR2_RUN_IMPOSSIBLE) {
             struct br2_live_trace wanted = {
-                .from = cycles,
+                .from = br2_cycles_kept(cycles),
                 .to = record.to,
                 .next = newer.from,
                 .first_seen = visit->time,

@@ -65,6 +65,10 @@ struct br2_count_stats {
 /* The `run` of a trace whose branch goes to `to`, up to an instruction at `end` (0: none known). */
 uint32_t br2_run_between(uint64_t to, uint64_t end);
 
+/* What is kept of a number of cycles: up to 511 all of it, above that nine binary digits, so that
+ * there are not too many different ones. */
+uint32_t br2_cycles_kept(uint64_t cycles);
+
 /* Adds so many times what other samples came to. */
 void br2_count_stats_add(struct br2_count_stats *sum, const struct br2_count_stats *more,
                          uint64_t times);

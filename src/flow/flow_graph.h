@@ -169,10 +169,16 @@ uint32_t br2_flow_graph_function(const struct br2_flow_graph *graph, uint64_t ad
  */
 double br2_taken_probability(uint64_t taken, uint64_t after_run, uint64_t passed);
 
+/* The edges that start at `from`: the first one and how many. */
+size_t br2_flow_edges_from(const struct br2_flow_graph *graph, uint64_t from, size_t *ret_count);
+
 /* Turns the graph into rows; `image_name` is what the first column says. */
 int br2_flow_graph_edges(const struct br2_flow_graph *graph, const char *image_name,
                          struct br2_edge_table *table, struct br2pgo_error *err);
 
+/* The link-time address of what a folded trace says; false when the image has none. */
+bool br2_folded_address(const struct br2_image *image, enum br2_address_base base, uint64_t folded,
+                        uint64_t *ret);
 /* The link-time address of a file offset of the image; false when no executable segment holds it.
  */
 bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uint64_t *ret);

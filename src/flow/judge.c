@@ -58,22 +58,28 @@ bool br2_file_offset_address(const struct br2_image *image, uint64_t offset, uin
     return false;
 }
 
-/* The link-time address of what a folded trace says. */
-static bool get_address(const struct br2_flow_builder *builder, uint64_t folded, uint64_t *ret)
+bool br2_folded_address(const struct br2_image *image, enum br2_address_base base, uint64_t folded,
+                        uint64_t *ret)
 {
     const struct br2_segment *segments;
-    switch (builder->source->base) {
+    switch (base) {
     case BR2_BASE_LINK:
         *ret = folded;
         return true;
     case BR2_BASE_CODE_SEGMENT:
-        return br2_image_segments(builder->image, &segments) != 0 &&
+        return br2_image_segments(image, &segments) != 0 &&
                !__builtin_add_overflow(segments[0].address & ~PAGE_MASK, folded, ret);
     case BR2_BASE_FILE_OFFSET:
     case BR2_ADDRESS_BASES:
         break;
     }
-    return br2_file_offset_address(builder->image, folded, ret);
+    return br2_file_offset_address(image, folded, ret);
+}
+
+/* The link-time address of what a folded trace says. */
+static bool get_address(const struct br2_flow_builder *builder, uint64_t folded, uint64_t *ret)
+{
+    return br2_folded_address(builder->image, builder->source->base, folded, ret);
 }
 
 bool br2_flow_holds(const struct br2_flow_builder *builder, uint32_t dso, uint64_t folded)

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "converters/converter.h"
 #include "flow/flow_graph.h"
+#include "flow/histories.h"
 #include "image/debug.h"
 #include "input/input.h"
 #include "lib/selection.h"
@@ -83,7 +84,8 @@ struct br2pgo_conversion {
     struct br2_block_flow block_flow;
     struct br2_range_table ranges;
     struct br2_wanted_report wanted;
-    bool borrows_recordings; /* part of a run over all images */
+    struct br2_histories histories; /* followed where the report needs them */
+    bool borrows_recordings;        /* part of a run over all images */
     struct br2_image_part *parts;
     size_t part_count;
     bool has_run;
@@ -105,6 +107,11 @@ int br2_check_not_run(const struct br2pgo_conversion *conversion, struct br2pgo_
 
 /* look.c. */
 void br2_wanted_report_done(struct br2_wanted_report *wanted);
+/* histories.c: reads the recordings again and follows their histories through the graph. */
+int br2_follow_histories(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* read.c: the samples of the events in use once more. */
+int br2_recording_reread(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                         br2_sample_sink sink, void *user, struct br2pgo_error *err);
 
 /* Calls the progress function, if there is one. */
 int br2_progress(const struct br2pgo_conversion *conversion, const char *phase, uint64_t done,

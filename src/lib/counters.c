@@ -24,6 +24,7 @@ struct counter {
     struct br2_counters *all;
     pthread_t thread;
     struct br2_live_traces live;
+    struct br2_live_traces timed;
     struct br2_counting counting;
     struct br2_folded folded;
     struct br2_turn turn; /* of the last sample's process */
@@ -53,7 +54,7 @@ static int count_sample(struct counter *counter, const struct br2_sample *sample
     if (!br2_count_sample(&counter->counting, sample, view)) {
         return br2_fail_memory(&counter->err);
     }
-    return br2_live_traces_full(&counter->live)
+    return br2_live_traces_full(&counter->live) || br2_live_traces_full(&counter->timed)
                ? br2_fold(&counter->folded, spaces, &counter->counting, &counter->err)
                : 0;
 }
@@ -191,6 +192,13 @@ int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct b
     return 0;
 }
 
+void br2_counters_time(struct br2_counters *all)
+{
+    for (unsigned i = 0; i < all->count; i++) { /* its thread waits for the lock of a batch */
+        all->counters[i].counting.timings = &all->counters[i].timed;
+    }
+}
+
 /* Hands the full batch over and takes an empty one; where there is none, the reader counts. */
 static void hand_over(struct br2_counters *all)
 {
@@ -290,6 +298,7 @@ void br2_counters_free(struct br2_counters *all)
     join(all, true);
     for (unsigned i = 0; i < all->count; i++) {
         br2_live_traces_done(&all->counters[i].live);
+        br2_live_traces_done(&all->counters[i].timed);
         br2_folded_done(&all->counters[i].folded);
     }
     free_batches(all->waiting);

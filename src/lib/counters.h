@@ -22,6 +22,8 @@ struct br2_counters;
  */
 int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct br2_counters **ret,
                      struct br2pgo_error *err);
+/* Before the first sample: cycles are counted, too. */
+void br2_counters_time(struct br2_counters *all);
 /* Takes a sample in. A br2_sample_sink: `user` is the struct br2_counters. */
 int br2_counters_take(void *user, const struct br2_sample *sample, struct br2pgo_error *err);
 /* After the last sample: waits for all, adds up. */

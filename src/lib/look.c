@@ -67,6 +67,7 @@ static struct br2_report_input input_of(const struct br2pgo_conversion *conversi
         .top = conversion->wanted.options.top,
         .raw_names = conversion->wanted.options.raw_names != 0,
     };
+    input.histories = &conversion->histories;
     double weighed = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_recording *recording = &conversion->recordings[i];

@@ -192,17 +192,40 @@ static unsigned threads_for(const struct br2pgo_conversion *conversion,
                                            : THREADS_AUTO_MAX;
 }
 
+/* Which events are in use; free it. NULL when memory runs out. */
+static bool *list_wanted(const struct br2pgo_conversion *conversion,
+                         const struct br2_recording_info *info)
+{
+    bool *wanted = br2_calloc(info->event_count, sizeof *wanted);
+    for (size_t i = 0; wanted != NULL && i < info->event_count; i++) {
+        wanted[i] = is_wanted(conversion, &info->events[i]);
+    }
+    return wanted;
+}
+
+int br2_recording_reread(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                         br2_sample_sink sink, void *user, struct br2pgo_error *err)
+{
+    bool *wanted = list_wanted(conversion, br2_input_info(recording->input));
+    if (wanted == NULL) {
+        return br2_fail_memory(err);
+    }
+    struct watching watching = {conversion, recording->input, "following histories"};
+    br2_input_set_tick(recording->input, watch, &watching);
+    int rc = br2_input_read_samples(recording->input, wanted, sink, user, err);
+    br2_input_set_tick(recording->input, NULL, NULL);
+    br2_free(wanted);
+    return rc;
+}
+
 /* Reads the samples of all events in use, in one pass. */
 static int count_samples(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                          struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(recording->input);
-    bool *wanted = br2_calloc(info->event_count, sizeof *wanted);
+    bool *wanted = list_wanted(conversion, info);
     if (wanted == NULL) {
         return br2_fail_memory(err);
-    }
-    for (size_t i = 0; i < info->event_count; i++) {
-        wanted[i] = is_wanted(conversion, &info->events[i]);
     }
     struct br2_count_stats stats = {0};
     struct reading reading = {
@@ -211,6 +234,9 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
     };
     int rc = br2_counters_new(recording->spaces, threads_for(conversion, recording->input),
                               &reading.counters, err);
+    if (rc == 0 && conversion->wanted.any) {
+        br2_counters_time(reading.counters);
+    }
     struct watching watching = {conversion, recording->input, "reading"};
     br2_input_set_tick(recording->input, watch, &watching);
     if (rc == 0 && br2_selection_chooses(&conversion->selection)) {

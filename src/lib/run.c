@@ -330,6 +330,9 @@ int br2_run_image(struct br2pgo_conversion *conversion, struct br2pgo_error *err
         rc = br2_flow_graph_edges(conversion->graph, br2_base_name(conversion->image_path),
                                   &conversion->edges, err);
     }
+    if (rc == 0 && conversion->wanted.any) {
+        rc = br2_follow_histories(conversion, err);
+    }
     if (rc == 0 && needs(conversion, BR2_PRODUCT_RANGES)) {
         rc = br2_range_table_build(conversion->graph, &conversion->ranges, err);
     }
@@ -341,6 +344,7 @@ void br2_forget_image(struct br2pgo_conversion *conversion)
     br2_edge_table_done(&conversion->edges);
     br2_block_flow_done(&conversion->block_flow);
     br2_range_table_done(&conversion->ranges);
+    br2_histories_done(&conversion->histories);
     br2_profile_free(conversion->profile);
     br2_profile_free(conversion->gcc_profile);
     br2_debug_close(conversion->debug);

@@ -2,72 +2,8 @@
 /* The blocks and source lines of a function. */
 #include <stdlib.h>
 
-#include "base/addresses.h"
 #include "base/compare.h"
 #include "report/report_private.h"
-
-static bool ends_block(const struct br2_insn *insn)
-{
-    switch (insn->kind) {
-    case BR2_INSN_COND:
-    case BR2_INSN_JUMP:
-    case BR2_INSN_INDIRECT_JUMP:
-    case BR2_INSN_RETURN:
-    case BR2_INSN_STOP:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool add_leaders(const struct br2_flow_function *function, struct br2_addresses *leaders)
-{
-    const struct br2_code *code = &function->code;
-    bool ok = true;
-    for (size_t i = 0; ok && i < code->count; i++) {
-        const struct br2_insn *insn = &code->insns[i];
-        bool jumps = insn->kind == BR2_INSN_COND || insn->kind == BR2_INSN_JUMP;
-        if (jumps && insn->target >= code->start && insn->target < code->end) {
-            ok = br2_addresses_add(leaders, insn->target);
-        }
-        if (ok && ends_block(insn)) {
-            ok = br2_addresses_add(leaders, insn->address + insn->size);
-        }
-    }
-    return ok;
-}
-
-/* Targets of indirect jumps, which only the records tell. A return is none: it goes on in the
- * caller's block. */
-static bool add_seen(const struct br2_flow_graph *graph, uint32_t number,
-                     struct br2_addresses *leaders)
-{
-    const struct br2_code *code = &graph->functions[number].code;
-    bool ok = true;
-    for (size_t i = 0; ok && i < code->count; i++) {
-        if (code->insns[i].kind == BR2_INSN_INDIRECT_JUMP) {
-            size_t count;
-            size_t first = br2_report_edges_from(graph, code->insns[i].address, &count);
-            for (size_t k = first; ok && k < first + count; k++) {
-                ok = graph->edges[k].to_function != number ||
-                     br2_addresses_add(leaders, graph->edges[k].to);
-            }
-        }
-    }
-    return ok;
-}
-
-int br2_report_blocks(const struct br2_report_maker *maker, uint32_t function,
-                      struct br2_blocks *ret, struct br2pgo_error *err)
-{
-    const struct br2_flow_function *of = &maker->graph->functions[function];
-    struct br2_addresses leaders = {0};
-    bool ok = add_leaders(of, &leaders) && add_seen(maker->graph, function, &leaders);
-    br2_addresses_sort(&leaders);
-    int rc = ok ? br2_blocks_at(&of->code, &leaders, ret, err) : br2_fail_memory(err);
-    br2_addresses_done(&leaders);
-    return rc;
-}
 
 uint64_t br2_report_block_count(const struct br2_flow_function *function,
                                 const struct br2_blocks *blocks, size_t block)
@@ -84,7 +20,7 @@ int br2_report_count_blocks(const struct br2_report_maker *maker, uint32_t funct
                             uint64_t counts[2], struct br2pgo_error *err)
 {
     struct br2_blocks blocks = {0};
-    int rc = br2_report_blocks(maker, function, &blocks, err);
+    int rc = br2_flow_blocks(maker->graph, function, &blocks, err);
     for (size_t i = 0; rc == 0 && i < blocks.count; i++) {
         const struct br2_flow_function *of = &maker->graph->functions[function];
         counts[0] += br2_report_block_count(of, &blocks, i) != 0;

@@ -151,7 +151,7 @@ static bool find_outcomes(const struct br2_flow_graph *graph,
 {
     const struct br2_insn *insn = &function->code.insns[index];
     size_t count;
-    size_t first = br2_report_edges_from(graph, insn->address, &count);
+    size_t first = br2_flow_edges_from(graph, insn->address, &count);
     *ret = (struct branch){.insn = insn, .after_run = function->ends[index]};
     for (size_t i = first; i < first + count; i++) {
         ret->taken += graph->edges[i].count;

@@ -197,7 +197,7 @@ static void add_edges_of(const struct listing *listing, size_t block)
     const struct br2_insn *insn = &function->code.insns[last];
     uint64_t passed = function->counts[last] - function->ends[last];
     size_t count;
-    size_t first = br2_report_edges_from(graph, insn->address, &count);
+    size_t first = br2_flow_edges_from(graph, insn->address, &count);
     uint64_t taken = 0;
     for (size_t i = first; i < first + count; i++) {
         taken += graph->edges[i].count;
@@ -277,7 +277,7 @@ static int add_table(struct listing *listing, const struct br2_report_shape *sha
     for (size_t i = 0; rc == 0 && i < count; i++) {
         listing->function = &maker->graph->functions[functions[i]];
         listing->name = br2_value_text(maker->names[functions[i]]);
-        rc = br2_report_blocks(maker, functions[i], &listing->blocks, err);
+        rc = br2_flow_blocks(maker->graph, functions[i], &listing->blocks, err);
         rc = rc != 0 ? rc : add(listing, err);
         br2_blocks_done(&listing->blocks);
     }

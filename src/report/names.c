@@ -145,25 +145,6 @@ int br2_report_place(struct br2_report_maker *maker, uint64_t address, struct br
     return 0;
 }
 
-size_t br2_report_edges_from(const struct br2_flow_graph *graph, uint64_t from, size_t *ret_count)
-{
-    size_t low = 0;
-    size_t high = graph->edge_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->edges[middle].from < from) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *ret_count = 0;
-    while (low + *ret_count < graph->edge_count && graph->edges[low + *ret_count].from == from) {
-        (*ret_count)++;
-    }
-    return low;
-}
-
 struct ranked {
     uint64_t executed;
     uint32_t function;

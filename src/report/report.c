@@ -14,8 +14,9 @@ static const struct {
     br2_report_section *make;
 } sections[] = {
     {"branches", br2_report_branches},   {"targets", br2_report_targets},
-    {"functions", br2_report_functions}, {"coverage", br2_report_coverage},
-    {"code", br2_report_code},
+    {"functions", br2_report_functions}, {"loops", br2_report_loops},
+    {"latency", br2_report_latency},     {"paths", br2_report_paths},
+    {"coverage", br2_report_coverage},   {"code", br2_report_code},
 };
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 
@@ -111,6 +112,14 @@ void br2_report_end_sorted(struct br2_report_maker *maker, struct br2_report_tab
         table->left_out = table->row_count - (size_t)top;
         table->row_count = (size_t)top;
     }
+}
+
+void br2_report_end_grouped(struct br2_report_maker *maker, struct br2_report_table *table)
+{
+    if (table != NULL && table->row_count != 0) {
+        qsort(table->rows, table->row_count, sizeof *table->rows, compare_rows);
+    }
+    br2_report_end_sorted(maker, table);
 }
 
 void br2_report_end(struct br2_report_maker *maker, struct br2_report_table *table)

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "flow/flow_graph.h"
+#include "flow/histories.h"
 #include "image/debug.h"
 
 enum br2_value_kind {
@@ -84,6 +84,7 @@ struct br2_report {
 /* What a report is made of, and what is wanted of it. */
 struct br2_report_input {
     const struct br2_flow_graph *graph;
+    const struct br2_histories *histories;
     struct br2_debug *debug; /* NULL: there are no source lines */
     const char *sections;    /* names, separated by commas; NULL: all */
     const char *function;    /* only of functions of this name; NULL: of all */

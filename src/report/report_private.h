@@ -29,6 +29,8 @@ struct br2_report_value *br2_report_row(struct br2_report_maker *maker,
                                         struct br2_report_table *table, uint64_t weight);
 /* Sorts the rows, numbers them in the first column, leaves out those beyond the limit. */
 void br2_report_end(struct br2_report_maker *maker, struct br2_report_table *table);
+/* The same for a table without numbers, whose rows of one weight belong together. */
+void br2_report_end_grouped(struct br2_report_maker *maker, struct br2_report_table *table);
 /* The same for a table whose rows are in order. */
 void br2_report_end_sorted(struct br2_report_maker *maker, struct br2_report_table *table);
 
@@ -73,22 +75,12 @@ struct br2_report_place {
 int br2_report_place(struct br2_report_maker *maker, uint64_t address, struct br2_report_place *ret,
                      struct br2pgo_error *err);
 
-/* The edges that start at `from`: the first one and how many. */
-size_t br2_report_edges_from(const struct br2_flow_graph *graph, uint64_t from, size_t *ret_count);
-
 /* The numbers of the functions that ran most and are wanted, in that order, as many as the limit
  * says, or `usual`. Free with br2_free; NULL when memory runs out. */
 uint32_t *br2_report_hottest(struct br2_report_maker *maker, size_t usual, size_t *ret_count);
 
-/*
- * blocks.c: the basic blocks of a function that ran: they begin at its start, at targets of its
- * branches and of what was seen to go into it, and behind branches that are no calls. Free with
- * br2_blocks_done.
- */
-int br2_report_blocks(const struct br2_report_maker *maker, uint32_t function,
-                      struct br2_blocks *ret, struct br2pgo_error *err);
-/* How often a block ran: as often as its instruction that ran most, as histories may begin and end
- * in it. */
+/* blocks.c: how often a block ran: as often as its instruction that ran most, as histories may
+ * begin and end in it. */
 uint64_t br2_report_block_count(const struct br2_flow_function *function,
                                 const struct br2_blocks *blocks, size_t block);
 /* Adds the blocks, or source lines, of a function that ran to counts[0] and all it has to
@@ -98,6 +90,22 @@ int br2_report_count_blocks(const struct br2_report_maker *maker, uint32_t funct
 int br2_report_count_lines(const struct br2_report_maker *maker, uint32_t function,
                            uint64_t counts[2], struct br2pgo_error *err);
 
+/* What histories counted, sorted. `of` and kind are `from` and `run` of the table's traces, values
+ * are `to`. */
+struct br2_point;
+struct br2_report_counts {
+    struct br2_trace *traces; /* owned */
+    struct br2_point *points; /* owned; one for each */
+    size_t count;
+};
+/* BR2PGO_NO_MEMORY; then there is nothing to be freed. */
+int br2_report_count(const struct br2_trace_table *table, struct br2_report_counts *ret,
+                     struct br2pgo_error *err);
+/* The points of one, sorted by value. */
+struct br2_point *br2_report_points(const struct br2_report_counts *counts, uint64_t of,
+                                    uint32_t kind, size_t *ret_count);
+void br2_report_counts_done(struct br2_report_counts *counts);
+
 /* Appends a number, not below 0, with so many decimals; the same in every locale. */
 void br2_report_decimals(struct br2_buf *out, double number, unsigned decimals);
 
@@ -105,6 +113,9 @@ typedef int br2_report_section(struct br2_report_maker *maker, struct br2pgo_err
 br2_report_section br2_report_branches;
 br2_report_section br2_report_targets;
 br2_report_section br2_report_functions;
+br2_report_section br2_report_loops;
+br2_report_section br2_report_latency;
+br2_report_section br2_report_paths;
 br2_report_section br2_report_coverage;
 br2_report_section br2_report_code;
 
