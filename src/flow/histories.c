@@ -9,7 +9,7 @@
 /* A loop that the history is in. */
 struct visit {
     uint32_t loop;
-    uint64_t trips;
+    uint64_t trips;   /* with the one that it is in */
     bool begun;       /* its beginning was seen */
     uint64_t epoch;   /* of the clock when it came to the header; 0: that is not known ... */
     uint64_t arrived; /* ... and what the clock said */
@@ -136,11 +136,8 @@ static void count(struct br2_follower *follower, struct br2_trace_table *table, 
 static void end_visit(struct br2_follower *follower, bool seen)
 {
     const struct visit *visit = &follower->visits[--follower->visit_count];
-    bool complete = seen && visit->begun;
-    if (complete || visit->trips != 0) {
-        count(follower, &follower->histories->trips, visit->loop, visit->trips,
-              complete ? BR2_TRIPS_COMPLETE : BR2_TRIPS_CUT);
-    }
+    count(follower, &follower->histories->trips, visit->loop, visit->trips,
+          seen && visit->begun ? BR2_TRIPS_COMPLETE : BR2_TRIPS_CUT);
 }
 
 static void end_visits(struct br2_follower *follower, size_t left, bool seen)
@@ -177,7 +174,7 @@ static void begin_visits(struct br2_follower *follower, uint32_t function, uint3
         }
         bool header = loops->loops[at].header_block == block;
         follower->visits[slot] =
-            (struct visit){.loop = at, .trips = header, .begun = header && known};
+            (struct visit){.loop = at, .trips = 1, .begun = header && known};
     }
 }
 

@@ -7,6 +7,7 @@
 #include "report/report_private.h"
 
 #define NAME_MAX_WIDTH 90 /* a longer name, of templates, makes lines nobody reads */
+#define NOTE_WIDTH     100
 #define GAP            2
 
 /* SGR sequences of ECMA-48, which every terminal of today knows. */
@@ -229,6 +230,24 @@ static void put_rows(struct writer *writer)
     }
 }
 
+/* In lines of NOTE_WIDTH at most, broken between words. */
+static void put_note(const struct writer *writer, const char *note)
+{
+    size_t used = 0;
+    while (*note != '\0') {
+        size_t length = strcspn(note, " ");
+        if (used != 0) {
+            bool breaks = used + 1 + length > NOTE_WIDTH;
+            br2_buf_u8(writer->out, breaks ? '\n' : ' ');
+            used = breaks ? 0 : used + 1;
+        }
+        br2_buf_put(writer->out, note, length);
+        used += length;
+        note += length + (note[length] == ' ');
+    }
+    br2_buf_u8(writer->out, '\n');
+}
+
 static void put_table(struct writer *writer)
 {
     const struct br2_report_table *table = writer->table;
@@ -243,9 +262,8 @@ static void put_table(struct writer *writer)
     br2_buf_u8(writer->out, '\n');
     if (table->shape->note != NULL) {
         color(writer, DIM);
-        br2_buf_printf(writer->out, "%s", table->shape->note);
+        put_note(writer, table->shape->note);
         color(writer, PLAIN);
-        br2_buf_u8(writer->out, '\n');
     }
     if (table->row_count == 0) {
         br2_buf_str(writer->out, "nothing was seen\n");

@@ -24,7 +24,7 @@ static size_t bin_of(uint64_t value)
         power++;
     }
     bool upper = power != 0 && (value >> (power - 1) & 1) != 0;
-    size_t bin = 2 * power + upper;
+    size_t bin = power != 0 ? 2 * power + upper : 1; /* no bin is empty for want of numbers */
     return bin < BINS ? bin : BINS - 1;
 }
 
