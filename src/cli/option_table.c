@@ -168,7 +168,7 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT | FOR_DIFF, "print JSON", MEMBER(json)},
     {OPTION_CSV, "csv", NULL, FOR_REPORT, "print CSV", MEMBER(look.csv)},
     {OPTION_SECTION, "section", "NAME[,NAME...]", FOR_REPORT,
-     "branches, targets, functions, loops, latency, paths, coverage, code", MEMBER(look.sections)},
+     "branches,targets,functions,loops,latency,paths,coverage,code", MEMBER(look.sections)},
     {OPTION_FUNCTION, "function", "NAME", FOR_REPORT | FOR_DIFF, "only what is of this function",
      MEMBER(look.function)},
     {OPTION_TOP, "top", "N", FOR_REPORT | FOR_DIFF,

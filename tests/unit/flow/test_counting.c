@@ -271,7 +271,7 @@ static void test_timings(void **state)
         {0x20, 0x28, CYC(3)},      {K, 0x18, CYC(12)},   {0, 0, CYC(1)},
     };
     static const struct br2_trace wanted[] = {
-        {0xffff, 0x40, 0x11, 5, 1, 0, 0},
+        {0xff80, 0x40, 0x11, 5, 1, 0, 0}, /* nine binary digits are kept */
         {7, 0x28, 9, 5, 1, 0, 0},
         {3, 0x18, 9, 5, 1, 0, 0},
     };
@@ -281,6 +281,9 @@ static void test_timings(void **state)
     assert_true(count_history(&counting, records, 6));
     check_traces(&timings, wanted, 3);
     assert_int_equal(counting.stats.cycles_known, 3);
+    assert_int_equal(br2_cycles_kept(511), 511);
+    assert_int_equal(br2_cycles_kept(1023), 1022);
+    assert_int_equal(br2_cycles_kept(UINT64_C(1) << 40), 0xff800000);
     /* Neither a run without cycles nor one that cannot be is timed. */
     static const struct br2_branch_record untimed[] = {
         {0x50, 0x60, 0}, {0x30, 0x40, CYC(5)}, {0x70, 0x35, CYC(5)}};
