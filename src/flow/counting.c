@@ -240,7 +240,7 @@ count_found(const struct visit *visit, const uint8_t *at, uint64_t next, bool la
         uint64_t hash = mix(&key, record.from, record.to, next, where_hash);
         struct br2_live_trace *trace = &traces[slots[hash >> shift]];
         bool found = trace->from == record.from && trace->to == record.to && trace->next == next &&
-                     trace->where == where && !br2_record_is_wrong_path(record.flags);
+                     trace->where == where && br2_record_is_taken(record.flags);
         if (__builtin_expect(!found, 0)) {
             break;
         }
@@ -313,11 +313,12 @@ static bool newest_repeats(const struct br2_sample *sample)
     }
     struct br2_branch_record newest = record_at(sample->records, 0);
     struct br2_branch_record second = record_at(sample->records, 1);
-    return newest.from != 0 && newest.to != 0 && !br2_record_is_wrong_path(newest.flags) &&
-           !br2_record_is_wrong_path(second.flags);
+    return newest.from != 0 && newest.to != 0 && br2_record_is_taken(newest.flags) &&
+           br2_record_is_taken(second.flags);
 }
 
-/* Counts a history but for its records on a wrong path, and all from an empty one on. */
+/* Counts a history but for its records on a wrong path, those of branches that were not taken, and
+ * all from an empty one on. */
 static void count_history(const struct visit *visit, const struct br2_sample *sample)
 {
     const uint8_t *at = sample->records;
@@ -344,6 +345,8 @@ static void count_history(const struct visit *visit, const struct br2_sample *sa
         }
         if (br2_record_is_wrong_path(record.flags)) {
             visit->stats->wrong_path++;
+        } else if (!br2_record_is_taken(record.flags)) {
+            visit->stats->not_taken++;
         } else {
             count_record(visit, &record, next);
             next = record.from;
@@ -367,7 +370,7 @@ static void count_timings(const struct visit *visit, const struct br2_sample *sa
     struct br2_branch_record newer = {0};
     for (size_t i = 0; i < sample->count; i++) {
         struct br2_branch_record record = record_at(sample->records, i);
-        if (br2_record_is_wrong_path(record.flags)) {
+        if (!br2_record_is_taken(record.flags)) {
             continue;
         }
         if (is_empty(&record)) {
@@ -438,6 +441,7 @@ void br2_count_stats_add(struct br2_count_stats *sum, const struct br2_count_sta
     sum->records += more->records * times;
     sum->depth = more->depth > sum->depth ? more->depth : sum->depth;
     sum->wrong_path += more->wrong_path * times;
+    sum->not_taken += more->not_taken * times;
     sum->empty += more->empty * times;
     sum->stale += more->stale * times;
     sum->repeated += more->repeated * times;

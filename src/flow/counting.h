@@ -54,6 +54,7 @@ struct br2_count_stats {
     uint64_t records;
     uint64_t depth;        /* records in the longest history */
     uint64_t wrong_path;   /* records of a speculation that was cancelled, dropped */
+    uint64_t not_taken;    /* records of branches that were passed, dropped: the run goes on */
     uint64_t empty;        /* {0,0}: ends the history */
     uint64_t stale;        /* older than a {0,0}, dropped */
     uint64_t repeated;     /* newest record equal to the one before, still to be judged */

@@ -32,6 +32,14 @@ static inline bool br2_record_is_wrong_path(uint64_t flags)
 {
     return (flags & UINT64_C(3) << 24) == (uint64_t)BR2_SPEC_WRONG_PATH << 24;
 }
+/* perf's own bit, not the kernel's: Arm SPE samples branches that were passed as well. */
+#define BR2_RECORD_NOT_TAKEN (UINT64_C(1) << 33)
+/* Whether it says where the program went: not those of a wrong path, nor of a branch that was not
+ * taken, which is where it went straight on. */
+static inline bool br2_record_is_taken(uint64_t flags)
+{
+    return (flags & BR2_RECORD_NOT_TAKEN) == 0 && !br2_record_is_wrong_path(flags);
+}
 
 /* Where a task event or sample stands in time: the recording's clock in nanoseconds, or, for a
  * recording without time stamps, the order of the file. */

@@ -240,8 +240,8 @@ static uint64_t all_records(const struct br2pgo_conversion *conversion)
         const struct br2_count_stats *stats = &conversion->recordings[i].stats;
         uint64_t counted = stats->lone_runs;
         if (stats->records != 0) {
-            counted = stats->records - stats->wrong_path - stats->empty - stats->stale -
-                      conversion->recordings[i].kernel_records -
+            counted = stats->records - stats->wrong_path - stats->not_taken - stats->empty -
+                      stats->stale - conversion->recordings[i].kernel_records -
                       conversion->recordings[i].rare_records;
         }
         records += conversion->recordings[i].factor * counted;

@@ -97,6 +97,7 @@ static void add_records(struct br2pgo_conversion *conversion)
 {
     uint64_t in = 0;
     uint64_t wrong_path = 0;
+    uint64_t not_taken = 0;
     uint64_t empty = 0;
     uint64_t stale = 0;
     uint64_t kernel = 0;
@@ -106,6 +107,7 @@ static void add_records(struct br2pgo_conversion *conversion)
         const struct br2_count_stats *stats = &recording->stats;
         in += recording->factor * stats->records;
         wrong_path += recording->factor * stats->wrong_path;
+        not_taken += recording->factor * stats->not_taken;
         empty += recording->factor * stats->empty;
         stale += recording->factor * stats->stale;
         kernel += recording->factor * recording->kernel_records;
@@ -113,13 +115,14 @@ static void add_records(struct br2pgo_conversion *conversion)
     }
     add_row(conversion, STAGE_RECORDS, "in", in, in);
     add_loss(conversion, STAGE_RECORDS, "wrong path", wrong_path, in);
+    add_loss(conversion, STAGE_RECORDS, "of branches that were not taken", not_taken, in);
     add_loss(conversion, STAGE_RECORDS, "empty", empty, in);
     add_loss(conversion, STAGE_RECORDS, "older than an empty one", stale, in);
     add_loss(conversion, STAGE_RECORDS, "with a side in the kernel", kernel, in);
     add_loss(conversion, STAGE_RECORDS, "of branches seen too rarely", rare, in);
     if (conversion->graph == NULL) {
-        add_row(conversion, STAGE_RECORDS, "kept", in - wrong_path - empty - stale - kernel - rare,
-                in);
+        add_row(conversion, STAGE_RECORDS, "kept",
+                in - wrong_path - not_taken - empty - stale - kernel - rare, in);
         return;
     }
     const uint64_t *branches = conversion->graph->branches;

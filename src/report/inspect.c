@@ -85,7 +85,8 @@ int br2_inspect_order(const struct br2_inspection *inspection, struct br2_inspec
 uint64_t br2_inspect_unmapped(const struct br2_inspection *inspection)
 {
     const struct br2_count_stats *stats = inspection->stats;
-    uint64_t counted = stats->records - stats->wrong_path - stats->empty - stats->stale;
+    uint64_t counted =
+        stats->records - stats->wrong_path - stats->not_taken - stats->empty - stats->stale;
     if (stats->records == 0) {
         return 0; /* what images have is straight runs */
     }
@@ -170,6 +171,7 @@ static void put_others(struct br2_buf *out, const struct br2_inspection *inspect
     } others[] = {
         {"in no mapping", br2_inspect_unmapped(inspection)},
         {"of a wrong path", stats->wrong_path},
+        {"of branches that were not taken", stats->not_taken},
         {"empty", stats->empty},
         {"older than an empty one", stats->stale},
     };

@@ -81,10 +81,11 @@ static json_t *branches_json(const struct br2_inspection *inspection)
     json_object_set_new(object, "depth", br2_json_count(stats->depth));
     json_object_set_new(object, "with_prediction", br2_json_count(stats->predictions));
     json_object_set_new(object, "wrong_path", br2_json_count(stats->wrong_path));
+    json_object_set_new(object, "not_taken", br2_json_count(stats->not_taken));
     json_object_set_new(object, "empty", br2_json_count(stats->empty));
     json_object_set_new(object, "stale", br2_json_count(stats->stale));
     json_object_set_new(object, "unmapped", br2_json_count(br2_inspect_unmapped(inspection)));
-    return br2_json_whole(object, 8);
+    return br2_json_whole(object, 9);
 }
 
 int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *out,

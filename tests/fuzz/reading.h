@@ -72,8 +72,8 @@ static inline void count(struct br2_input *input, struct reading *reading)
     if (rc == 0 && br2_fold(&reading->folded, reading->spaces, &reading->counting, NULL) == 0 &&
         !reading->repeats) {
         fuzz_require(stats->records == reading->records, "every record is counted");
-        fuzz_require(folded_records(&reading->folded) + stats->wrong_path + stats->empty +
-                             stats->stale ==
+        fuzz_require(folded_records(&reading->folded) + stats->wrong_path + stats->not_taken +
+                             stats->empty + stats->stale ==
                          stats->records,
                      "traces and losses add up to the records");
     }

@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "input/perf_script/perf_script.h"
 
-#define NOT_TAKEN  (UINT64_C(1) << 33) /* perf's own mark, see struct branch_flags of perf */
 #define IN_TX      UINT64_C(4)
 #define CYCLES_MAX 0xffff
 #define RECORD     24
@@ -95,7 +94,7 @@ static uint64_t prediction_of(struct br2_span field)
     } else {
         br2_span_take(&field, '-');
     }
-    return br2_span_is(&field, 'N') ? flags | NOT_TAKEN : flags;
+    return br2_span_is(&field, 'N') ? flags | BR2_RECORD_NOT_TAKEN : flags;
 }
 
 static uint64_t cycles_of(struct br2_span field)

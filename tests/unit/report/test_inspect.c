@@ -212,7 +212,7 @@ static void test_json(void **state)
     json_t *expected = json_pack(
         "{s:i, s:s, s:s, s:b, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:n,"
         " s:[{s:s, s:i, s:i, s:b, s:s, s:b, s:b}, {s:s, s:i, s:i, s:b, s:n, s:b, s:b}],"
-        " s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
+        " s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
         " s:[{s:s, s:s, s:b, s:i, s:f}, {s:s, s:n, s:b, s:i, s:f}, {s:s, s:n, s:b, s:i, s:f}]}",
         "schema_version", 1, "file", "perf.data", "container", "perf.data (file mode)",
         "big_endian", 0, "compressed", 0, "state", "whole", "recorder", "6.1.0", "command",
@@ -221,11 +221,12 @@ static void test_json(void **state)
         "branch_mode", "user, any", "exclude_kernel", 1, "exclude_user", 0, "name", "instructions",
         "samples", 0, "period", 1000, "branch_records", 0, "branch_mode", "exclude_kernel", 0,
         "exclude_user", 1, "branches", "samples", 3, "records", 100, "depth", 40, "with_prediction",
-        50, "wrong_path", 4, "empty", 2, "stale", 1, "unmapped", 3, "losses", "lost_records", 0,
-        "unknown_event_samples", 0, "malformed_records", 0, "unknown_records", 0, "throttled", 0,
-        "bytes_lost", 0, "images", "path", "/bin/much", "build_id", "0abcde", "deleted", 1,
-        "records", 80, "share", 0.8, "path", "/bin/little", "build_id", "deleted", 0, "records", 10,
-        "share", 0.1, "path", "[vdso]", "build_id", "deleted", 0, "records", 0, "share", 0.0);
+        50, "wrong_path", 4, "not_taken", 0, "empty", 2, "stale", 1, "unmapped", 3, "losses",
+        "lost_records", 0, "unknown_event_samples", 0, "malformed_records", 0, "unknown_records", 0,
+        "throttled", 0, "bytes_lost", 0, "images", "path", "/bin/much", "build_id", "0abcde",
+        "deleted", 1, "records", 80, "share", 0.8, "path", "/bin/little", "build_id", "deleted", 0,
+        "records", 10, "share", 0.1, "path", "[vdso]", "build_id", "deleted", 0, "records", 0,
+        "share", 0.0);
     assert_non_null(expected);
     if (!json_equal(object, expected)) {
         fail_msg("%s", json_dumps(object, JSON_INDENT(1)));
