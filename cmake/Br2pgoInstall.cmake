@@ -9,6 +9,26 @@ if(TARGET br2pgo)
   install(TARGETS br2pgo DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS br2pgo_qemu DESTINATION ${CMAKE_INSTALL_LIBDIR}/br2pgo)
 endif()
+
+# Links by the names of the tools whose command lines br2pgo takes (src/cli/compat), in a folder of their
+# own, so that who wants them puts that before the tools' on the PATH:
+#   cmake --install BUILD --component compat_links
+# or, with the option, as part of every installation.
+set(compat_dir ${CMAKE_INSTALL_LIBEXECDIR}/br2pgo)
+set(compat_links "")
+file(RELATIVE_PATH compat_target /p/${compat_dir} /p/${CMAKE_INSTALL_BINDIR}/br2pgo)
+foreach(name llvm-profgen perf2bolt create_llvm_prof create_gcov)
+  set(link ${PROJECT_BINARY_DIR}/${compat_dir}/${name})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${compat_dir})
+  file(CREATE_LINK ${compat_target} ${link} SYMBOLIC)
+  list(APPEND compat_links ${link})
+endforeach()
+set(compat_exclude EXCLUDE_FROM_ALL)
+if(BR2PGO_INSTALL_COMPAT_LINKS)
+  set(compat_exclude "")
+endif()
+install(FILES ${compat_links} DESTINATION ${compat_dir} COMPONENT compat_links ${compat_exclude})
+
 if(NOT TARGET br2pgo_shared)
   return()
 endif()

@@ -71,3 +71,11 @@ if grep -rlF -e "$scratch/first" -e "$SOURCE_DIR/" "$scratch/second"; then
     fail "these installed files name the place where they were made"
 fi
 "$scratch/second/bin/br2pgo" --version >/dev/null || fail "the installed program does not run"
+
+# Links by other tools' names, only where they are asked for.
+[ ! -e "$scratch/second/libexec" ] || fail "links are installed without being asked for"
+"$CMAKE" --install "$BUILD_DIR" --prefix "$scratch/second" --component compat_links >/dev/null
+for name in llvm-profgen perf2bolt create_llvm_prof create_gcov; do
+    "$scratch/second/libexec/br2pgo/$name" --help | grep -qx "br2pgo in place of $name" ||
+        fail "libexec/br2pgo/$name does not take that tool's place"
+done
