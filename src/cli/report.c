@@ -66,6 +66,15 @@ static bool page(const char *pager, const char *text)
     return shown;
 }
 
+/* To standard output; who reads it may have had enough of it, as head has. */
+static void print(const char *text)
+{
+    errno = 0;
+    if ((fputs(text, stdout) == EOF || fflush(stdout) != 0) && errno == EPIPE) {
+        clearerr(stdout);
+    }
+}
+
 static int show(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
                 struct br2pgo_error *err)
 {
@@ -74,7 +83,7 @@ static int show(struct br2pgo_conversion *conversion, const struct br2_arguments
     if (rc == 0) {
         const char *pager = pager_of(arguments);
         if (pager[0] == '\0' || !page(pager, text)) {
-            fputs(text, stdout);
+            print(text);
         }
         br2pgo_free(text);
     }

@@ -235,6 +235,11 @@ int br2_follow_histories(struct br2pgo_conversion *conversion, struct br2pgo_err
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         rc = follow(&following, &conversion->recordings[i], err);
     }
+    if (rc == 0 && histories->followed == 0) {
+        br2_note(conversion, BR2PGO_NOTE_CHOICE,
+                 "there are no histories in what was read, only counts: how often loops go round, "
+                 "and ways through functions, are not known");
+    }
     br2_follower_free(following.follower);
     br2_free(following.cache);
     br2_free(following.steps);
