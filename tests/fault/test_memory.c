@@ -183,6 +183,50 @@ static void test_inspection(void **state)
     }
 }
 
+/* A report of the recording in one form; `*ret` may stay NULL. */
+static int report(const char *recording, int form, char **ret)
+{
+    struct br2pgo_report_options options = BR2PGO_REPORT_OPTIONS_INIT;
+    struct br2pgo_conversion *conversion = NULL;
+    options.sections = form == BR2PGO_REPORT_CSV ? "loops,paths,latency" : NULL;
+    options.function = form == BR2PGO_REPORT_COLOR ? "work" : NULL;
+    int rc = br2pgo_open(NULL, &conversion, &error);
+    rc = rc == 0 ? br2pgo_add_recording(conversion, recording, &error) : rc;
+    rc = rc == 0 ? br2pgo_set_image(conversion, "app", &error) : rc;
+    rc = rc == 0 ? br2pgo_want_report(conversion, &options, &error) : rc;
+    rc = rc == 0 ? br2pgo_run(conversion, &error) : rc;
+    rc = rc == 0 ? br2pgo_make_report(conversion, form, ret, &error) : rc;
+    br2pgo_close(conversion);
+    return rc;
+}
+
+static void test_report(void **state)
+{
+    (void)state;
+    json_counts = true;
+    for (int form = BR2PGO_REPORT_TEXT; form <= BR2PGO_REPORT_JSON; form++) {
+        char *text = NULL;
+        br2_mem_fail_at(0);
+        assert_int_equal(report("perf.data", form, &text), 0);
+        size_t count = br2_mem_fail_at(0);
+        br2pgo_free(text);
+        assert_in_range(count, 100, 20000);
+        for (size_t i = 1; i <= count; i++) {
+            memset(&error, 0, sizeof error);
+            text = NULL;
+            br2_mem_fail_at(i);
+            int rc = report("perf.data", form, &text);
+            br2_mem_fail_at(0);
+            if (rc != BR2PGO_NO_MEMORY || error.status != BR2PGO_NO_MEMORY) {
+                fail_msg("form %d: allocation %zu of %zu: status %d: %s", form, i, count, rc,
+                         error.message);
+            }
+            assert_null(text);
+        }
+    }
+    json_counts = false;
+}
+
 /* Merging fails as a whole, and shows nothing. */
 static void check_merge(const char *a, const char *b, const char *output, int gcc_version)
 {
@@ -232,9 +276,8 @@ static void test_merging(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conversion),
-        cmocka_unit_test(test_rich_conversion),
-        cmocka_unit_test(test_inspection),
+        cmocka_unit_test(test_conversion), cmocka_unit_test(test_rich_conversion),
+        cmocka_unit_test(test_inspection), cmocka_unit_test(test_report),
         cmocka_unit_test(test_merging),
     };
     fixture_begin();

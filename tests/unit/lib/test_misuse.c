@@ -65,6 +65,51 @@ static void test_nothing_added_after_run(void **state)
     unlink("late.edges.csv");
 }
 
+/* A report is wanted before the run, and made after it. */
+static void test_report(void **state)
+{
+    (void)state;
+    struct br2pgo_report_options options = BR2PGO_REPORT_OPTIONS_INIT;
+    struct br2pgo_conversion *conversion = ready(NULL, "perf.data", NULL);
+    char *text = (char *)&options;
+    options.sections = "branches,nothing";
+    assert_int_equal(br2pgo_want_report(conversion, &options, &last_error), BR2PGO_INVALID);
+    assert_string_equal(last_error.message, "a report has no section 'nothing'");
+    options.size--;
+    assert_int_equal(br2pgo_want_report(conversion, &options, NULL), BR2PGO_INVALID);
+    options.size++;
+    options.sections = "branches";
+    assert_success(br2pgo_want_report(conversion, &options, &last_error));
+    assert_int_equal(br2pgo_make_report(conversion, BR2PGO_REPORT_CSV, &text, &last_error),
+                     BR2PGO_INVALID);
+    assert_null(text);
+    assert_true(last_error.hint[0] != '\0');
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_int_equal(br2pgo_want_report(conversion, NULL, NULL), BR2PGO_INVALID);
+    assert_int_equal(br2pgo_make_report(conversion, 4, &text, &last_error), BR2PGO_INVALID);
+    assert_success(br2pgo_make_report(conversion, BR2PGO_REPORT_CSV, &text, &last_error));
+    assert_int_equal(strncmp(text, "table,rank,", 11), 0);
+    br2pgo_free(text);
+    br2pgo_close(conversion);
+    conversion = ready(NULL, "perf.data", NULL);
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_int_equal(br2pgo_make_report(conversion, BR2PGO_REPORT_TEXT, &text, NULL),
+                     BR2PGO_INVALID);
+    br2pgo_close(conversion);
+}
+
+/* Of all images there is no one report. */
+static void test_report_of_all(void **state)
+{
+    (void)state;
+    struct br2pgo_options options = BR2PGO_OPTIONS_INIT;
+    struct br2pgo_conversion *conversion;
+    options.all_images = 1;
+    assert_success(br2pgo_open(&options, &conversion, &last_error));
+    assert_int_equal(br2pgo_want_report(conversion, NULL, &last_error), BR2PGO_INVALID);
+    br2pgo_close(conversion);
+}
+
 /* What failed hands out nothing, so that it can be released without asking. */
 static void test_nothing_handed_out(void **state)
 {
@@ -184,6 +229,8 @@ static void test_outputs_that_collide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_report_of_all),
         cmocka_unit_test(test_nothing_added_after_run),
         cmocka_unit_test(test_nothing_handed_out),
         cmocka_unit_test(test_check_path),
