@@ -331,6 +331,47 @@ BR2PGO_API int br2pgo_diff(const struct br2pgo_source *base, const struct br2pgo
                            const struct br2pgo_diff_options *options, char **ret,
                            struct br2pgo_error *err);
 
+/* What br2pgo_check measures. */
+enum br2pgo_check_figure {
+    BR2PGO_CHECK_DENSITY,      /* as llvm-profgen 19 defines it */
+    BR2PGO_CHECK_BOLT_DENSITY, /* as llvm-bolt 20 does; of recordings, like all but the next two */
+    BR2PGO_CHECK_COVERAGE,     /* of a baseline */
+    BR2PGO_CHECK_SIMILARITY,   /* to it, as br2pgo_diff says */
+    BR2PGO_CHECK_LOST,         /* contradicts the image's code */
+    BR2PGO_CHECK_UNATTRIBUTED, /* instructions executed in functions without debug information */
+    BR2PGO_CHECK_IMBALANCE,    /* of what enters functions and leaves them */
+    BR2PGO_CHECK_NEWEST_BIAS,  /* samples that were not taken at random */
+    BR2PGO_CHECK_REPEATED,     /* newest records logged twice */
+    BR2PGO_CHECK_STALE, /* instructions executed in functions that another image has changed */
+    BR2PGO_CHECK_FIGURES,
+};
+/* The name of figure `index`; NULL behind the last. Whether a limit is the least that is good. */
+BR2PGO_API const char *br2pgo_check_figure_name(size_t index, int *ret_at_least);
+
+struct br2pgo_check_options {
+    size_t size;                         /* sizeof(struct br2pgo_check_options) of the caller */
+    const char *baseline;                /* finished profile; NULL: none */
+    const char *against;                 /* another build of the image; NULL: none */
+    int json;                            /* one JSON object in place of text */
+    double limits[BR2PGO_CHECK_FIGURES]; /* shares are 0 to 1; below 0: the usual one, or none */
+};
+#define BR2PGO_CHECK_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(struct br2pgo_check_options), NULL, NULL, 0,                                        \
+        {                                                                                          \
+            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1                                                 \
+        }                                                                                          \
+    }
+
+/*
+ * Whether a recording that a conversion has run on, or a finished profile, is good enough: a
+ * verdict and the figures, free with br2pgo_free; `*ret_missed` is how many limits were missed.
+ * `options` may be NULL. BR2PGO_INVALID: a limit of what the source does not tell.
+ */
+BR2PGO_API int br2pgo_check(const struct br2pgo_source *source,
+                            const struct br2pgo_check_options *options, char **ret, int *ret_missed,
+                            struct br2pgo_error *err);
+
 /* The format of a finished profile, told by its content; BR2PGO_UNSUPPORTED where the file is none,
  * also of formats that are read as recordings; BR2PGO_IO. */
 BR2PGO_API int br2pgo_profile_format(const char *path, struct br2pgo_format *ret,

@@ -18,6 +18,8 @@ int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_report(const struct br2_arguments *arguments, struct br2pgo_error *err);
 int br2_diff(const struct br2_arguments *arguments, struct br2pgo_error *err);
+/* Where a limit is missed, 3 goes to `ret_exit`. */
+int br2_check(const struct br2_arguments *arguments, int *ret_exit, struct br2pgo_error *err);
 /* Of a recording made, the program's exit status goes to `ret_exit`. */
 int br2_record(const struct br2_arguments *arguments, int *ret_exit, struct br2pgo_error *err);
 

@@ -58,6 +58,8 @@ static int run_command(const struct br2_arguments *arguments, int *ret_exit,
         return br2_merge(arguments, err);
     case BR2_COMMAND_RECORD:
         return br2_record(arguments, ret_exit, err);
+    case BR2_COMMAND_CHECK:
+        return br2_check(arguments, ret_exit, err);
     case BR2_COMMAND_DIFF:
         return br2_diff(arguments, err);
     case BR2_COMMAND_REPORT:

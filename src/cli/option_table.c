@@ -10,12 +10,14 @@
 #define FOR_RECORD  16u
 #define FOR_REPORT  32u
 #define FOR_DIFF    64u
+#define FOR_CHECK   128u
 #define FOR_ALL                                                                                    \
-    (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT | FOR_DIFF)
-#define FOR_SUMS    (FOR_CONVERT | FOR_REPORT)
+    (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT | FOR_DIFF |       \
+     FOR_CHECK | FOR_CHECK)
+#define FOR_SUMS    (FOR_CONVERT | FOR_REPORT | FOR_CHECK)
 #define FOR_READING (FOR_SUMS | FOR_DIFF)
 
-#define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE | FOR_DIFF)
+#define FOR_FORMATS (FOR_CONVERT | FOR_SHOW | FOR_MERGE | FOR_DIFF | FOR_CHECK)
 #define FOR_OUTPUTS (FOR_CONVERT | FOR_SHOW | FOR_MERGE | FOR_RECORD)
 #define FOR_WRITING (FOR_CONVERT | FOR_MERGE)
 
@@ -60,6 +62,18 @@ static const struct br2_command_line command_lines[] = {
         .about = "what the branch records say, for people",
         .synopsis = "report RECORDING... [-b BINARY] [OPTION...]",
         .example = "report perf.data",
+    },
+    {
+        .command = BR2_COMMAND_CHECK,
+        .name = "check",
+        .bit = FOR_CHECK,
+        .input = "recording",
+        .inputs_min = 1,
+        .inputs_max = MANY,
+        .usage = "check perf.data",
+        .about = "whether recordings, or a finished profile, are good enough",
+        .synopsis = "check RECORDING...|PROFILE [-b BINARY] [OPTION...]",
+        .example = "check perf.data --baseline last-release.prof --min-coverage 90%",
     },
     {
         .command = BR2_COMMAND_DIFF,
@@ -165,7 +179,35 @@ const struct br2_option_line br2_option_lines[] = {
      "write bolt-preagg for this version of BOLT; else for any", 0},
     {OPTION_REPORT, "report", "FILE", FOR_CONVERT, "write what was read and lost, as JSON",
      MEMBER(report)},
-    {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT | FOR_DIFF, "print JSON", MEMBER(json)},
+    {OPTION_JSON, "json", NULL, FOR_INSPECT | FOR_REPORT | FOR_DIFF | FOR_CHECK, "print JSON",
+     MEMBER(json)},
+    {OPTION_BASELINE, "baseline", "PROFILE", FOR_CHECK, "compare with this finished profile",
+     MEMBER(check.baseline)},
+    {OPTION_AGAINST, "against", "IMAGE", FOR_CHECK,
+     "tell what changed in this build of the program", MEMBER(check.against)},
+    {OPTION_MIN_DENSITY, "min-density", "N", FOR_CHECK,
+     "counts by place, as llvm-profgen counts (default: 2)",
+     MEMBER(check.limits[BR2PGO_CHECK_DENSITY])},
+    {OPTION_MIN_BOLT_DENSITY, "min-bolt-density", "N", FOR_CHECK,
+     "executed bytes by byte of code, as llvm-bolt counts",
+     MEMBER(check.limits[BR2PGO_CHECK_BOLT_DENSITY])},
+    {OPTION_MIN_COVERAGE, "min-coverage", "PERCENT", FOR_CHECK, "of the baseline's samples",
+     MEMBER(check.limits[BR2PGO_CHECK_COVERAGE])},
+    {OPTION_MIN_SIMILARITY, "min-similarity", "PERCENT", FOR_CHECK, "to the baseline",
+     MEMBER(check.limits[BR2PGO_CHECK_SIMILARITY])},
+    {OPTION_MAX_LOST, "max-lost", "PERCENT", FOR_CHECK,
+     "what contradicts the program's code (default: 1)", MEMBER(check.limits[BR2PGO_CHECK_LOST])},
+    {OPTION_MAX_UNATTRIBUTED, "max-unattributed", "PERCENT", FOR_CHECK,
+     "instructions in functions without debug information (default: 10)",
+     MEMBER(check.limits[BR2PGO_CHECK_UNATTRIBUTED])},
+    {OPTION_MAX_IMBALANCE, "max-imbalance", "PERCENT", FOR_CHECK,
+     "of what enters functions and leaves them", MEMBER(check.limits[BR2PGO_CHECK_IMBALANCE])},
+    {OPTION_MAX_NEWEST_BIAS, "max-newest-bias", "PERCENT", FOR_CHECK, "samples not taken at random",
+     MEMBER(check.limits[BR2PGO_CHECK_NEWEST_BIAS])},
+    {OPTION_MAX_REPEATED, "max-repeated", "PERCENT", FOR_CHECK, "newest records logged twice",
+     MEMBER(check.limits[BR2PGO_CHECK_REPEATED])},
+    {OPTION_MAX_STALE, "max-stale", "PERCENT", FOR_CHECK, "instructions in functions that changed",
+     MEMBER(check.limits[BR2PGO_CHECK_STALE])},
     {OPTION_CSV, "csv", NULL, FOR_REPORT, "print CSV", MEMBER(look.csv)},
     {OPTION_SECTION, "section", "NAME[,NAME...]", FOR_REPORT,
      "branches,targets,functions,loops,latency,paths,coverage,code", MEMBER(look.sections)},
@@ -208,10 +250,10 @@ const struct br2_option_line br2_option_lines[] = {
      "emulate, and write exact counts of every edge as CSV", MEMBER(record.exact)},
     {OPTION_TOTALS, "totals", "FILE", FOR_RECORD,
      "emulate, and write what was executed in all, as JSON", MEMBER(record.totals)},
-    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF,
+    {'v', "verbose", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF | FOR_CHECK,
      "say what was read, lost and written", MEMBER(verbose)},
-    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF, "say nothing but errors",
-     MEMBER(quiet)},
+    {'q', "quiet", NULL, FOR_WRITING | FOR_RECORD | FOR_REPORT | FOR_DIFF | FOR_CHECK,
+     "say nothing but errors", MEMBER(quiet)},
     {OPTION_COMPAT, "compat", "TOOL", FOR_CONVERT,
      "first: take the command line of llvm-profgen, perf2bolt and others", 0},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},

@@ -53,6 +53,18 @@ enum option_id {
     OPTION_EXACT,
     OPTION_TOTALS,
     OPTION_COMPAT,
+    OPTION_BASELINE,
+    OPTION_AGAINST,
+    OPTION_MIN_DENSITY,
+    OPTION_MIN_BOLT_DENSITY,
+    OPTION_MIN_COVERAGE,
+    OPTION_MIN_SIMILARITY,
+    OPTION_MAX_LOST,
+    OPTION_MAX_UNATTRIBUTED,
+    OPTION_MAX_IMBALANCE,
+    OPTION_MAX_NEWEST_BIAS,
+    OPTION_MAX_REPEATED,
+    OPTION_MAX_STALE,
 };
 
 struct br2_command_line {
@@ -82,7 +94,7 @@ struct br2_option_line {
 
 extern const struct br2_option_line br2_option_lines[];
 /* More than there are. */
-#define BR2_OPTION_LINES_MAX 64
+#define BR2_OPTION_LINES_MAX 96
 
 size_t br2_option_count(void);
 

@@ -17,6 +17,7 @@ enum br2_command {
     BR2_COMMAND_RECORD,
     BR2_COMMAND_REPORT,
     BR2_COMMAND_DIFF,
+    BR2_COMMAND_CHECK,
     BR2_COMMAND_HELP,
     BR2_COMMAND_VERSION,
 };
@@ -58,6 +59,13 @@ struct br2_report_arguments {
     bool csv;
     bool no_pager;
     enum br2_when color;
+};
+
+/* What only check takes. */
+struct br2_check_arguments {
+    const char *baseline;
+    const char *against;
+    const char *limits[BR2PGO_CHECK_FIGURES]; /* not yet read */
 };
 
 /* Strings point into argv. */
@@ -104,6 +112,7 @@ struct br2_arguments {
     enum br2_when progress;
     struct br2_record_arguments record;
     struct br2_report_arguments look;
+    struct br2_check_arguments check;
 };
 
 /* BR2PGO_INVALID with message and hint when the words make no sense together. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "flow/density.h"
 #include "flow/edge_table.h"
 #include "profile/profile.h"
 
@@ -102,12 +103,5 @@ int br2_tally_threshold(const struct br2_tally *tally, uint32_t parts, uint64_t 
  */
 int br2_tally_density(const struct br2_tally *tally, uint32_t cutoff, double *ret,
                       struct br2pgo_error *err);
-
-/* The same from densities that others know: in order of density, then of samples. */
-struct br2_density {
-    double density;
-    uint64_t samples;
-};
-double br2_density_at(struct br2_density *densities, size_t count, uint32_t cutoff);
 
 #endif

@@ -40,37 +40,6 @@ int br2_tally_threshold(const struct br2_tally *tally, uint32_t parts, uint64_t 
     return 0;
 }
 
-/* llvm-profgen's order; of equal ones nothing depends on. */
-static int compare_densities(const void *left, const void *right)
-{
-    const struct br2_density *a = left;
-    const struct br2_density *b = right;
-    if (a->density != b->density) {
-        return a->density > b->density ? -1 : 1;
-    }
-    return br2_compare_u64(a->samples, b->samples);
-}
-
-double br2_density_at(struct br2_density *densities, size_t count, uint32_t cutoff)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < count; i++) {
-        total = br2_add_saturated(total, densities[i].samples);
-    }
-    if (count != 0) {
-        qsort(densities, count, sizeof *densities, compare_densities);
-    }
-    /* In single precision, as LLVM multiplies: the last function that counts depends on it. */
-    float want = (float)total * (float)cutoff / (float)PARTS;
-    uint64_t seen = 0;
-    double density = 0;
-    for (size_t i = 0; i < count && (float)seen < want; i++) {
-        seen = br2_add_saturated(seen, densities[i].samples);
-        density = densities[i].density;
-    }
-    return density;
-}
-
 int br2_tally_density(const struct br2_tally *tally, uint32_t cutoff, double *ret,
                       struct br2pgo_error *err)
 {
