@@ -217,6 +217,7 @@ enum br2pgo_report_form {
     BR2PGO_REPORT_COLOR = 1, /* text with the sequences that colour terminals know */
     BR2PGO_REPORT_CSV = 2,
     BR2PGO_REPORT_JSON = 3, /* docs/formats.md */
+    BR2PGO_REPORT_HTML = 4, /* a page that needs no other file and no network */
 };
 struct br2pgo_report_options {
     size_t size;          /* sizeof(struct br2pgo_report_options) of the caller */

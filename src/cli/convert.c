@@ -9,6 +9,7 @@
 #include "cli/gcc.h"
 #include "cli/reading.h"
 #include "cli/signals.h"
+#include "cli/text_file.h"
 
 /* Options for formats hold for every output that has a place for them; one at least must. */
 static int check_format_option(const struct br2_arguments *arguments, bool wanted, unsigned can,
@@ -110,13 +111,9 @@ static int write_report(const struct br2pgo_conversion *conversion, const char *
                         struct br2pgo_error *err)
 {
     char *text;
-    struct br2_output out = {.fd = -1};
     int rc = br2pgo_report_json(conversion, &text, err);
     if (rc == 0) {
-        rc = br2_output_open(&out, path, err);
-        rc = rc == 0 ? br2_output_write(&out, text, strlen(text), err) : rc;
-        rc = rc == 0 ? br2_output_commit(&out, err) : rc;
-        br2_output_abandon(&out);
+        rc = br2_write_text(path, text, err);
         br2pgo_free(text);
     }
     return rc;

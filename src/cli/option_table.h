@@ -33,6 +33,7 @@ enum option_id {
     OPTION_PROGRESS,
     OPTION_JSON,
     OPTION_CSV,
+    OPTION_HTML,
     OPTION_SECTION,
     OPTION_FUNCTION,
     OPTION_TOP,

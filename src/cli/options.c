@@ -337,6 +337,12 @@ static int check_together(const struct br2_arguments *arguments, struct br2pgo_e
         br2_hint(err, "leave --gcov-version out");
         return BR2PGO_INVALID;
     }
+    if (arguments->look.html != NULL && (arguments->json || arguments->look.csv)) {
+        br2_fail(err, BR2PGO_INVALID, "--html writes a page, %s prints something else",
+                 arguments->json ? "--json" : "--csv");
+        br2_hint(err, "ask for one at a time");
+        return BR2PGO_INVALID;
+    }
     if (arguments->quiet && arguments->verbose) {
         br2_fail(err, BR2PGO_INVALID, "--quiet and --verbose ask for the opposite");
         br2_hint(err, "leave one of them out; --report writes what -v shows to a file");

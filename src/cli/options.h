@@ -57,6 +57,7 @@ struct br2_report_arguments {
     uint64_t top; /* 0: not given */
     bool raw_names;
     bool csv;
+    const char *html; /* file for the page; NULL: none */
     bool no_pager;
     enum br2_when color;
 };

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/reading.h"
 #include "cli/signals.h"
+#include "cli/text_file.h"
 
 /* Rows of a table that are text. */
 #define TOP_TEXT 20
@@ -29,6 +30,9 @@ static bool wants_color(const struct br2_arguments *arguments)
 
 static int form_of(const struct br2_arguments *arguments)
 {
+    if (arguments->look.html != NULL) {
+        return BR2PGO_REPORT_HTML;
+    }
     if (arguments->json) {
         return BR2PGO_REPORT_JSON;
     }
@@ -38,13 +42,17 @@ static int form_of(const struct br2_arguments *arguments)
     return wants_color(arguments) ? BR2PGO_REPORT_COLOR : BR2PGO_REPORT_TEXT;
 }
 
+static bool is_text(const struct br2_arguments *arguments)
+{
+    return !arguments->json && !arguments->look.csv && arguments->look.html == NULL;
+}
+
 /* What the pager is called: "" for none. */
 static const char *pager_of(const struct br2_arguments *arguments)
 {
-    bool text = !arguments->json && !arguments->look.csv;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
     const char *pager = getenv("PAGER");
-    if (!text || arguments->look.no_pager || isatty(STDOUT_FILENO) == 0) {
+    if (!is_text(arguments) || arguments->look.no_pager || isatty(STDOUT_FILENO) == 0) {
         return "";
     }
     return pager != NULL ? pager : "less -FRX";
@@ -79,10 +87,14 @@ static int show(struct br2pgo_conversion *conversion, const struct br2_arguments
                 struct br2pgo_error *err)
 {
     char *text;
-    int rc = br2pgo_make_report(conversion, form_of(arguments), &text, err);
+    const char *file = arguments->look.html;
+    int rc = file != NULL ? br2pgo_check_path(conversion, file, err) : 0;
+    rc = rc != 0 ? rc : br2pgo_make_report(conversion, form_of(arguments), &text, err);
     if (rc == 0) {
         const char *pager = pager_of(arguments);
-        if (pager[0] == '\0' || !page(pager, text)) {
+        if (file != NULL) {
+            rc = br2_write_text(file, text, err);
+        } else if (pager[0] == '\0' || !page(pager, text)) {
             print(text);
         }
         br2pgo_free(text);
@@ -93,11 +105,10 @@ static int show(struct br2pgo_conversion *conversion, const struct br2_arguments
 static int want(struct br2pgo_conversion *conversion, const struct br2_arguments *arguments,
                 struct br2pgo_error *err)
 {
-    bool text = !arguments->json && !arguments->look.csv;
     struct br2pgo_report_options options = BR2PGO_REPORT_OPTIONS_INIT;
     options.sections = arguments->look.sections;
     options.function = arguments->look.function;
-    options.top = arguments->look.top == 0 && text ? TOP_TEXT : arguments->look.top;
+    options.top = arguments->look.top == 0 && is_text(arguments) ? TOP_TEXT : arguments->look.top;
     options.raw_names = arguments->look.raw_names;
     return br2pgo_want_report(conversion, &options, err);
 }

@@ -5,6 +5,7 @@
 #include "lib/conversion.h"
 #include "lib/text.h"
 #include "report/json.h"
+#include "report/page.h"
 #include "report/report.h"
 
 static int refuse_all_images(struct br2pgo_error *err)
@@ -89,9 +90,11 @@ static json_t *image_json(const struct br2pgo_conversion *conversion)
     return br2_json_whole(object, 2);
 }
 
-static int write_json(const struct br2pgo_conversion *conversion,
-                      const struct br2_report_input *input, const struct br2_report *report,
-                      struct br2_buf *out, struct br2pgo_error *err)
+#define MEMBERS 7
+
+/* NULL, or an object with fewer MEMBERS, when memory runs out. */
+static json_t *report_object(const struct br2pgo_conversion *conversion,
+                             const struct br2_report_input *input, json_t *tables)
 {
     bool predictions = conversion->graph->predictions_known;
     json_t *object = json_object();
@@ -101,8 +104,8 @@ static int write_json(const struct br2pgo_conversion *conversion,
     json_object_set_new(object, "samples", br2_json_count(input->samples));
     json_object_set_new(object, "branch_records", br2_json_count(input->records));
     json_object_set_new(object, "predictions_known", json_boolean(predictions));
-    json_object_set_new(object, "tables", br2_report_json(report));
-    return br2_json_write(object, 7, out, err);
+    json_object_set_new(object, "tables", tables);
+    return object;
 }
 
 static void write_heading(const struct br2pgo_conversion *conversion,
@@ -126,9 +129,15 @@ static int write_report(struct br2pgo_conversion *conversion, int form, struct b
     if (rc != 0) {
         return rc;
     }
+    json_t *object;
     switch (form) {
     case BR2PGO_REPORT_JSON:
-        rc = write_json(conversion, &input, report, out, err);
+        object = report_object(conversion, &input, br2_report_json(report, false));
+        rc = br2_json_write(object, MEMBERS, out, err);
+        break;
+    case BR2PGO_REPORT_HTML:
+        object = report_object(conversion, &input, br2_report_json(report, true));
+        rc = br2_report_page(object, MEMBERS, out, err);
         break;
     case BR2PGO_REPORT_CSV:
         br2_report_csv(report, out);
@@ -152,7 +161,7 @@ int br2pgo_make_report(struct br2pgo_conversion *conversion, int form, char **re
         br2_hint(err, "call br2pgo_want_report, then br2pgo_run, and this when it has succeeded");
         return BR2PGO_INVALID;
     }
-    if (form < BR2PGO_REPORT_TEXT || form > BR2PGO_REPORT_JSON) {
+    if (form < BR2PGO_REPORT_TEXT || form > BR2PGO_REPORT_HTML) {
         br2_fail(err, BR2PGO_INVALID, "unknown form %d of a report", form);
         br2_hint(err, "it is one of enum br2pgo_report_form");
         return BR2PGO_INVALID;

@@ -17,6 +17,7 @@ static const struct {
     {"functions", br2_report_functions}, {"loops", br2_report_loops},
     {"latency", br2_report_latency},     {"paths", br2_report_paths},
     {"coverage", br2_report_coverage},   {"code", br2_report_code},
+    {"source", br2_report_source},
 };
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 

@@ -114,7 +114,8 @@ void br2_report_text(const struct br2_report *report, bool color, struct br2_buf
  * values. */
 void br2_report_csv(const struct br2_report *report, struct br2_buf *out);
 struct json_t;
-/* The tables as members of a new object (docs/formats.md); NULL when memory runs out. */
-struct json_t *br2_report_json(const struct br2_report *report);
+/* The tables as members of a new object (docs/formats.md); rows are objects, or arrays in the order
+ * of the columns. NULL when memory runs out. */
+struct json_t *br2_report_json(const struct br2_report *report, bool arrays);
 
 #endif

@@ -53,22 +53,31 @@ static json_t *columns_json(const struct br2_report_shape *shape)
     return br2_json_whole(array, shape->column_count);
 }
 
-static json_t *rows_json(const struct br2_report_table *table)
+static json_t *row_json(const struct br2_report_shape *shape, const struct br2_report_row *row,
+                        bool as_array)
 {
-    const struct br2_report_shape *shape = table->shape;
+    json_t *result = as_array ? json_array() : json_object();
+    for (size_t k = 0; k < shape->column_count; k++) {
+        json_t *value = value_json(&shape->columns[k], &row->values[k]);
+        if (as_array) {
+            json_array_append_new(result, value);
+        } else {
+            json_object_set_new(result, shape->columns[k].name, value);
+        }
+    }
+    return br2_json_whole(result, shape->column_count);
+}
+
+static json_t *rows_json(const struct br2_report_table *table, bool arrays)
+{
     json_t *array = json_array();
     for (size_t i = 0; i < table->row_count; i++) {
-        json_t *object = json_object();
-        for (size_t k = 0; k < shape->column_count; k++) {
-            json_object_set_new(object, shape->columns[k].name,
-                                value_json(&shape->columns[k], &table->rows[i].values[k]));
-        }
-        json_array_append_new(array, br2_json_whole(object, shape->column_count));
+        json_array_append_new(array, row_json(table->shape, &table->rows[i], arrays));
     }
     return br2_json_whole(array, table->row_count);
 }
 
-json_t *br2_report_json(const struct br2_report *report)
+json_t *br2_report_json(const struct br2_report *report, bool arrays)
 {
     json_t *tables = json_object();
     for (size_t i = 0; i < report->table_count; i++) {
@@ -78,7 +87,7 @@ json_t *br2_report_json(const struct br2_report *report)
         json_object_set_new(object, "title", json_string(table->shape->title));
         json_object_set_new(object, "note", br2_json_string(table->shape->note));
         json_object_set_new(object, "columns", columns_json(table->shape));
-        json_object_set_new(object, "rows", rows_json(table));
+        json_object_set_new(object, "rows", rows_json(table, arrays));
         json_object_set_new(object, "left_out", br2_json_count(table->left_out));
         json_object_set_new(tables, table->shape->name, br2_json_whole(object, 6));
     }

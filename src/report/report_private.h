@@ -118,5 +118,6 @@ br2_report_section br2_report_latency;
 br2_report_section br2_report_paths;
 br2_report_section br2_report_coverage;
 br2_report_section br2_report_code;
+br2_report_section br2_report_source;
 
 #endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the program itself writes beside the library's outputs. */
+#ifndef BR2_CLI_TEXT_FILE_H
+#define BR2_CLI_TEXT_FILE_H
+
+#include <br2pgo/br2pgo.h>
+
+/* Writes `text` to `path`, "-" for standard output: whole, or an old file stays as it is.
+ * BR2PGO_IO. */
+int br2_write_text(const char *path, const char *text, struct br2pgo_error *err);
+
+#endif
