@@ -124,7 +124,7 @@ static size_t count_whole(const struct br2_sample *sample)
     size_t count = 0;
     while (count < sample->count) {
         br2_sample_record(sample, count, &record);
-        if (record.from == 0 && record.to == 0 && !br2_record_is_wrong_path(record.flags)) {
+        if (record.from == 0 && record.to == 0) {
             break;
         }
         count++;
@@ -149,10 +149,13 @@ static size_t make_steps(const struct following *following, const struct br2_sam
 {
     struct before before = {.edge = BR2_NO_EDGE};
     size_t count = 0;
+    uint32_t passed = 0; /* cycles of records that are no branches taken, since the last that is */
     for (size_t i = count_whole(sample); i-- > 0;) {
         struct br2_branch_record record;
         br2_sample_record(sample, i, &record);
-        if (br2_record_is_wrong_path(record.flags)) {
+        uint32_t cycles = br2_record_cycles(record.flags);
+        if (!br2_record_is_taken(record.flags)) {
+            passed += cycles;
             continue;
         }
         struct known known = find(following, view, &record);
@@ -161,11 +164,12 @@ static size_t make_steps(const struct following *following, const struct br2_sam
         }
         following->steps[count++] = (struct br2_step){
             .edge = known.edge,
-            .cycles = br2_record_cycles(record.flags),
+            .cycles = cycles != 0 ? passed + cycles : 0,
             .joined = known.edge != BR2_NO_EDGE &&
                       joins(following->conversion->graph, &before, known.edge),
             .mispredicted = (record.flags & BR2_RECORD_MISPREDICTED) != 0,
         };
+        passed = 0;
         if (known.outside) {
             before.outside = true;
         } else {
