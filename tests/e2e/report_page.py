@@ -90,6 +90,10 @@ def press_heading(page, name):
     page.settle()
 
 
+def grouped(count):
+    return f"{count:,}".replace(",", "\u202f")
+
+
 def numbers(cells):
     return [int(re.sub(r"\D", "", cell)) for cell in cells]
 
@@ -117,6 +121,18 @@ def check_tables(page, report):
     go(page, "branches")
     check("the plot has a dot for a branch", page.ask(
         "document.querySelectorAll('#probability circle').length") > 0)
+
+
+def check_distributions(page, report):
+    go(page, "loops")
+    rows = report["tables"]["trip_counts"]["rows"]
+    first = [row for row in rows if row["header"] == rows[0]["header"]]
+    titles = page.ask("""[...document.querySelectorAll("#distribution .bar title")].map(
+        (title) => title.textContent)""")
+    for row in first:
+        check(f"a bar for loops of {row['trips']} trips", {
+            f"{row['trips']} trips: {grouped(row['complete'])} complete",
+            f"{row['trips']} trips: {grouped(row['cut'])} cut"} <= set(titles), titles)
 
 
 def check_function(page, report):
@@ -229,6 +245,7 @@ def main():
         try:
             page.open(path)
             check_tables(page, report)
+            check_distributions(page, report)
             check_function(page, report)
             check_keyboard(page)
             check_windows(page)

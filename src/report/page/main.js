@@ -43,8 +43,9 @@ function summary() {
 }
 
 function extras(section) {
-  const plot = section === "branches" ? probabilityPlot() : null;
-  return plot === null ? [] : [element("h2", {}, "Taken and mispredicted"), plot];
+  const plot = section === "branches" ? probabilityPlot() : distributionView(section);
+  const title = section === "branches" ? "Taken and mispredicted" : "Distributions";
+  return plot === null ? [] : [element("h2", {}, title), plot];
 }
 
 function sectionPage(section) {

@@ -34,25 +34,77 @@ function probabilityPlot() {
   return svg;
 }
 
-/* Bars of { from, to, count, peak }, to the scale of the highest. */
-function histogram(bars, label, unit) {
-  const most = Math.max(...bars.map((bar) => bar.count));
+/* Which tables are distributions: of what, along which value, in whose colours. */
+const DISTRIBUTIONS = {
+  latency: { table: "cycle_histograms", keys: ["of", "start", "end"], value: "cycles",
+             counts: ["count"] },
+  loops: { table: "trip_counts", keys: ["header"], value: "trips", counts: ["complete", "cut"] },
+};
+const BARS_MAX = 120; /* values beyond are added up in bars of several */
+
+/* Bars of { from, to, counts } from the least value to the most. */
+function barsOf(rows, kind) {
+  const values = rows.map((row) => row[kind.value]);
+  const least = Math.min(...values);
+  const step = Math.ceil((Math.max(...values) - least + 1) / BARS_MAX);
+  const bars = [];
+  for (const row of rows) {
+    const i = Math.floor((row[kind.value] - least) / step);
+    const from = least + i * step;
+    bars[i] ||= { from, to: from + step - 1, counts: kind.counts.map(() => 0) };
+    kind.counts.forEach((name, k) => { bars[i].counts[k] += row[name]; });
+  }
+  return Array.from(bars, (bar, i) => bar ||
+    { from: least + i * step, to: least + (i + 1) * step - 1, counts: kind.counts.map(() => 0) });
+}
+
+/* To the scale of the highest bar; what is counted second stands on the first. */
+function histogram(bars, kind, label) {
+  const most = Math.max(...bars.map((bar) => bar.counts.reduce((sum, count) => sum + count, 0)));
   const svg = canvas(640, 180, label);
   svg.classList.add("histogram");
-  const width = 600 / bars.length;
+  const width = Math.min(600 / bars.length, 40);
   bars.forEach((bar, i) => {
-    const height = 140 * bar.count / most;
-    const box = drawing("rect", {
-      class: bar.peak ? "bar peak" : "bar", x: 30 + i * width, y: 150 - height,
-      width: Math.max(width - 1, 0.5), height,
+    let y = 150;
+    bar.counts.forEach((count, k) => {
+      const height = 140 * count / most;
+      y -= height;
+      const box = drawing("rect", { class: k === 0 ? "bar" : "bar second", x: 30 + i * width, y,
+                                    width: Math.max(width - 1, 0.5), height });
+      box.append(drawing("title", {}, `${bar.from === bar.to ? bar.from : bar.from + "–" + bar.to} ` +
+        `${kind.value}: ${grouped(count)} ${kind.counts[k] === "count" ? "times" : kind.counts[k]}`));
+      svg.append(box);
     });
-    box.append(drawing("title", {}, `${bar.from === bar.to ? bar.from : bar.from + "–" + bar.to} ` +
-      `${unit}: ${grouped(bar.count)}`));
-    svg.append(box);
     if (i % Math.ceil(bars.length / 12) === 0) {
-      svg.append(textAt(30 + i * width, 165, String(bar.from)));
+      svg.append(textAt(30 + (i + 0.5) * width, 165, String(bar.from), "middle"));
     }
   });
-  svg.append(drawing("path", { class: "axis", d: "M30 5V150H635" }));
+  svg.append(drawing("path", { class: "axis", d: "M30 5V150H635" }),
+             textAt(635, 178, kind.value, "end"));
   return svg;
+}
+
+/* One distribution at a time, chosen from those there are; they come with the busiest first. */
+function distributionView(section) {
+  const kind = DISTRIBUTIONS[section];
+  const groups = new Map();
+  for (const row of kind === undefined ? [] : rowsOf(kind.table)) {
+    const key = kind.keys.map((name) => row[name]).join(" ");
+    if (!groups.has(key)) {
+      groups.set(key, []);
+    }
+    groups.get(key).push(row);
+  }
+  if (groups.size === 0) {
+    return null;
+  }
+  const label = "Distribution of " + kind.value;
+  const choice = element("select", { "aria-label": label }, ...[...groups].map(([key, rows]) =>
+    element("option", { value: key }, `${rows[0].function}: ${key}`)));
+  const place = element("div", {});
+  const draw = () => place.replaceChildren(
+    histogram(barsOf(groups.get(choice.value), kind), kind, `${label}: ${choice.value}`));
+  choice.addEventListener("change", draw);
+  draw();
+  return element("div", { id: "distribution" }, element("div", { class: "tools" }, choice), place);
 }
