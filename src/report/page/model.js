@@ -26,7 +26,33 @@ function rowsOf(name) {
 }
 
 function grouped(number) {
-  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") + 1);
+  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}
+
+function percent(share) {
+  return (100 * share).toFixed(1) + " %";
+}
+
+function shown(kind, value) {
+  if (value === null) {
+    return "–";
+  }
+  switch (kind) {
+  case "count":
+    return grouped(value);
+  case "share":
+  case "low":
+  case "high":
+    return percent(value);
+  case "number":
+    return value.toFixed(2);
+  default:
+    return String(value);
+  }
+}
+
+function baseName(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /* Columns as they are shown: an interval, and a file with its line, are one. */
