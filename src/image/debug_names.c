@@ -18,8 +18,11 @@ static const char *checked_inline(struct br2_debug *debug, Dwarf_Die *die, const
 
 static const char *string_of(struct br2_debug *debug, Dwarf_Die *die, Dwarf_Attribute *attribute)
 {
-    const char *text = dwarf_formstring(attribute);
-    if (text != NULL && dwarf_whatform(attribute) == DW_FORM_string) {
+    unsigned form = dwarf_whatform(attribute);
+    bool shared = form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup;
+    const char *text =
+        shared ? br2_debug_shared_string(debug, attribute) : dwarf_formstring(attribute);
+    if (text != NULL && form == DW_FORM_string) {
         return checked_inline(debug, die, text);
     }
     return text != NULL && strnlen(text, BR2_DEBUG_NAME_MAX) < BR2_DEBUG_NAME_MAX ? text : NULL;

@@ -63,7 +63,7 @@ static int begin(struct br2_debug *debug, const char *sysroot, struct br2pgo_err
     if (status != 0) {
         return status;
     }
-    if (!strings_end(&debug->elf) || (debug->shared != NULL && !strings_end(&debug->shared_elf))) {
+    if (!strings_end(&debug->elf) || !strings_end(&debug->shared_elf)) {
         br2_fail(err, BR2PGO_CORRUPT,
                  "'%s': a string of the debug information does not end in its section",
                  debug->path);

@@ -124,7 +124,7 @@ struct br2_debug {
     struct br2_elf elf;
     Dwarf *dwarf;
     struct br2_elf shared_elf; /* the supplementary file of dwz, if there is one ... */
-    Dwarf *shared;             /* ... and what libdw has of it; NULL: there is none */
+    Dwarf *shared;             /* ... and what libdw has of it; NULL: no units */
     struct br2_unit *units;
     size_t unit_count;
     size_t unit_capacity;
@@ -168,6 +168,9 @@ bool br2_debug_split_find(struct br2_debug *debug, struct br2_unit *unit, Dwarf_
  * there; BR2PGO_CORRUPT, BR2PGO_NO_MEMORY. Closed after what refers to it. */
 int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct br2pgo_error *err);
 void br2_debug_shared_close(struct br2_debug *debug);
+/* A string of the supplementary file; NULL when there is none. libdw opens no file that has strings
+ * only, as of small programs. */
+const char *br2_debug_shared_string(struct br2_debug *debug, Dwarf_Attribute *attribute);
 
 /* Takes one step from the budget. */
 bool br2_debug_spend(struct br2_debug *debug);

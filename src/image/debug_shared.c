@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "image/debug_private.h"
+#include "image/debuginfod.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -81,8 +82,7 @@ static int try(struct br2_debug *debug, char *path, const struct link *link,
     int status = 1;
     if (br2_file_is_regular(path)) {
         status = br2_elf_open(&debug->shared_elf, path, BR2_ELF_DEBUG, err);
-        bool good = status == 0 && br2_elf_has_debug_info(&debug->shared_elf) &&
-                    matches(&debug->shared_elf, link);
+        bool good = status == 0 && matches(&debug->shared_elf, link);
         if (!good) {
             br2_elf_close(&debug->shared_elf);
             status = status == BR2PGO_NO_MEMORY ? status : 1;
@@ -134,6 +134,22 @@ static int find(struct br2_debug *debug, const char *sysroot, const struct link 
     return status;
 }
 
+/* Asks debuginfod, where the user has named servers. */
+static int download(struct br2_debug *debug, const struct link *link, struct br2pgo_error *err)
+{
+    char *path = NULL;
+    struct br2_build_id id = {.size = (uint8_t)link->id_size};
+    if (link->checksum || link->id_size > BR2_BUILD_ID_MAX || !br2_debuginfod_wanted()) {
+        return 1;
+    }
+    memcpy(id.bytes, link->id, link->id_size);
+    int status = br2_debuginfod_fetch(&id, BR2_DEBUGINFOD_DEBUG, &path, err);
+    if (status == 0) {
+        return try(debug, path, link, err);
+    }
+    return status == BR2PGO_NO_MEMORY ? status : 1;
+}
+
 int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct br2pgo_error *err)
 {
     struct link link = {0};
@@ -142,6 +158,9 @@ int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct b
     }
     /* Without it functions lack names and lines, and the profile would lack them unsaid. */
     int status = find(debug, sysroot != NULL ? sysroot : "", &link, err);
+    if (status > 0) {
+        status = download(debug, &link, err);
+    }
     if (status > 0) {
         br2_fail(err, BR2PGO_USELESS,
                  "'%s': the part of the debug information that dwz moved to '%s' is not there, or "
@@ -153,6 +172,9 @@ int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct b
     if (status < 0) {
         return status;
     }
+    if (!br2_elf_has_debug_info(&debug->shared_elf)) {
+        return 0; /* strings only */
+    }
     debug->shared = dwarf_begin_elf(debug->shared_elf.elf, DWARF_C_READ, NULL);
     if (debug->shared == NULL) {
         br2_fail(err, BR2PGO_CORRUPT, "'%s', which belongs to '%s': %s", link.name, debug->path,
@@ -162,6 +184,25 @@ int br2_debug_shared_open(struct br2_debug *debug, const char *sysroot, struct b
     }
     dwarf_setalt(debug->dwarf, debug->shared);
     return 0;
+}
+
+const char *br2_debug_shared_string(struct br2_debug *debug, Dwarf_Attribute *attribute)
+{
+    Dwarf_Die die;
+    uint8_t width;
+    size_t size;
+    const uint8_t *strings =
+        br2_elf_section_bytes(br2_elf_section(&debug->shared_elf, ".debug_str"), &size);
+    /* In these units every value was seen to be inside. */
+    if (strings == NULL || dwarf_cu_getdwarf(attribute->cu) != debug->dwarf ||
+        dwarf_cu_die(attribute->cu, &die, NULL, NULL, NULL, &width, NULL, NULL) == NULL) {
+        return NULL;
+    }
+    uint64_t offset = 0;
+    for (unsigned i = 0; i < width; i++) {
+        offset |= (uint64_t)attribute->valp[i] << (8 * i);
+    }
+    return offset < size ? (const char *)strings + offset : NULL;
 }
 
 void br2_debug_shared_close(struct br2_debug *debug)

@@ -342,6 +342,9 @@ static int open_image(struct br2pgo_conversion *conversion, struct br2pgo_error 
     } else {
         rc = br2_image_open(conversion->image_path, &conversion->image, err);
     }
+    if (rc == BR2PGO_IO && conversion->image_chosen && br2_download_image(conversion)) {
+        return 0;
+    }
     if (rc != 0 && conversion->image_chosen) {
         br2_hint(err, "that is where the recording says the busiest program lies: give it with "
                       "--binary FILE, or the folder it lies below with --sysroot");

@@ -219,6 +219,13 @@ int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,
 /* ... and warns where clang gets a profile of what GCC built. */
 void br2_note_llvm_builder(struct br2pgo_conversion *conversion);
 
+/* download.c: opens the debug information, whatever there is, also by debuginfod; errors of
+ * br2_debug_open ... */
+int br2_find_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
+/* ... and opens the image that the recording names, which is not here; false: debuginfod is not to
+ * be asked or has not got it, which a note says. */
+bool br2_download_image(struct br2pgo_conversion *conversion);
+
 /* debug_information.c: opens the debug information; BR2PGO_USELESS where no profile can come of it
  * ... */
 int br2_open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err);

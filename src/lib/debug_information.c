@@ -20,8 +20,7 @@ static int refuse_debug(const struct br2pgo_conversion *conversion, const char *
 
 int br2_open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    int rc = br2_debug_open(conversion->image, conversion->options.debug_binary,
-                            conversion->options.sysroot, &conversion->debug, err);
+    int rc = br2_find_debug(conversion, err);
     if (rc != 0) {
         return rc;
     }

@@ -54,8 +54,7 @@ static int open_debug(struct br2pgo_conversion *conversion, struct br2pgo_error 
     if (conversion->debug != NULL) {
         return 0;
     }
-    return br2_debug_open(conversion->image, conversion->options.debug_binary,
-                          conversion->options.sysroot, &conversion->debug, err);
+    return br2_find_debug(conversion, err);
 }
 
 static struct br2_report_input input_of(const struct br2pgo_conversion *conversion)
