@@ -45,6 +45,11 @@
 #define BR2_SCRIPT_EVENTS_MAX   256
 #define BR2_SCRIPT_MAPPINGS_MAX 4096
 #define BR2_SCRIPT_PIDS_MAX     64
+/* A line of a text. Where one is longer, that is the end of the text: a file may be one long hole.
+ */
+#define BR2_LINE_MAX ((size_t)1024 * 1024)
+/* Packed bytes that may bring nothing: empty blocks without end. */
+#define BR2_IDLE_MAX ((size_t)16 * 1024 * 1024)
 /* Files side by side in a text. */
 #define BR2_TEXT_FILES_MAX UINT32_C(32766)
 /* What the counts of a text, and weighted records of all recordings, may add up to, so that sums
@@ -76,6 +81,8 @@
 
 /* Finished profiles. */
 
+/* Bytes from which a profile's format is told. */
+#define BR2_PROBE_BYTES ((size_t)64 * 1024)
 /* Nesting of inlined functions in a profile that is read. Compilers stay far below. */
 #define BR2_PROFILE_DEPTH_MAX 256
 /* The largest section that is unpacked. */

@@ -3,6 +3,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/limits.h"
 #include "input/unpack.h"
 
 static int refuse(size_t status, struct br2pgo_error *err)
@@ -27,18 +28,23 @@ int br2_unpack_zstd(struct br2_unpacking *u, struct br2pgo_error *err)
     if (!stream) {
         return br2_fail_memory(err);
     }
-    ZSTD_inBuffer in = {u->bytes, u->size, 0};
+    ZSTD_inBuffer in = {u->bytes, 0, 0};
     ZSTD_outBuffer out;
     size_t status; /* 0: at the end of a frame */
     int rc;
     do {
+        /* A part at a time: without an end, empty blocks would go on for as long as the file. */
+        size_t left = u->size - in.pos;
+        in.size = in.pos + (left < BR2_IDLE_MAX ? left : BR2_IDLE_MAX);
         out = (ZSTD_outBuffer){u->buffer, sizeof u->buffer, 0};
         status = ZSTD_decompressStream(stream, &out, &in);
         rc = br2_unpack_put(u, out.pos, err);
         if (!rc && ZSTD_isError(status)) {
             rc = refuse(status, err);
+        } else if (!rc && out.pos == 0 && left > BR2_IDLE_MAX) {
+            rc = br2_unpack_damaged(err);
         }
-    } while (!rc && (in.pos < in.size || (status != 0 && out.pos == out.size)));
+    } while (!rc && (in.pos < u->size || (status != 0 && out.pos == out.size)));
     ZSTD_freeDCtx(stream);
     return rc || status == 0 ? rc : br2_unpack_cut(err);
 }

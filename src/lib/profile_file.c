@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "converters/gcc/gcc.h"
 
@@ -35,6 +36,20 @@ static int refuse_content(const struct br2_profile_file *file, struct br2pgo_err
     return BR2PGO_UNSUPPORTED;
 }
 
+/* No text has a zero byte; a file that was cut off by a crash may be zeros from there on. */
+static int check_text(const struct br2_profile_file *file, struct br2pgo_error *err)
+{
+    const uint8_t *zero =
+        file->format->binary ? NULL : memchr(file->file.bytes, '\0', file->file.size);
+    if (zero == NULL) {
+        return 0;
+    }
+    br2_fail(err, BR2PGO_CORRUPT, "'%s' (%s) is damaged at byte %zu: there are zeros in the text",
+             file->path, file->format->name, (size_t)(zero - file->file.bytes));
+    br2_hint(err, "make it again from the recording");
+    return BR2PGO_CORRUPT;
+}
+
 int br2_profile_file_open(struct br2_profile_file *ret, const char *path, struct br2pgo_error *err)
 {
     ret->path = path;
@@ -43,10 +58,11 @@ int br2_profile_file_open(struct br2_profile_file *ret, const char *path, struct
         return rc;
     }
     if (ret->file.size != 0) {
-        ret->format = br2_format_by_content(ret->file.bytes, ret->file.size);
+        size_t size = ret->file.size < BR2_PROBE_BYTES ? ret->file.size : BR2_PROBE_BYTES;
+        ret->format = br2_format_by_content(ret->file.bytes, size);
     }
-    if (ret->format == NULL) {
-        rc = refuse_content(ret, err);
+    rc = ret->format == NULL ? refuse_content(ret, err) : check_text(ret, err);
+    if (rc != 0) {
         br2_profile_file_close(ret);
     }
     return rc;

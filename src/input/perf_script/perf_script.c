@@ -133,6 +133,15 @@ static void survey_line(struct br2_script *script, struct survey *survey, struct
     }
 }
 
+/* Zeros end a text: there may be any number of them behind it. */
+static bool has_before_zeros(struct br2_span text, const char *words)
+{
+    size_t left = br2_span_left(&text);
+    const char *zero = memchr(text.at, '\0', left);
+    return memmem(text.at, zero != NULL ? (size_t)(zero - text.at) : left, words, strlen(words)) !=
+           NULL;
+}
+
 static int look_around(struct br2_script *script, struct survey *survey, struct br2pgo_error *err)
 {
     struct br2_lines lines;
@@ -144,8 +153,7 @@ static int look_around(struct br2_script *script, struct survey *survey, struct 
     }
     if (more >= 0 && !script->mapped) { /* mappings come before samples; be sure all the same */
         static const char mapping[] = "PERF_RECORD_MMAP";
-        script->mapped =
-            memmem(lines.rest.at, br2_span_left(&lines.rest), mapping, sizeof mapping - 1) != NULL;
+        script->mapped = has_before_zeros(lines.rest, mapping);
     }
     return more < 0 ? more : 0;
 }

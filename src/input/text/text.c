@@ -23,8 +23,9 @@ bool br2_span_take_line(struct br2_span *rest, struct br2_span *ret)
     if (left == 0) {
         return false;
     }
-    const char *newline = memchr(start, '\n', left);
-    const char *end = newline != NULL ? newline : rest->end;
+    size_t most = left < BR2_LINE_MAX ? left : BR2_LINE_MAX;
+    const char *newline = memchr(start, '\n', most);
+    const char *end = newline != NULL ? newline : start + most;
     rest->at = newline != NULL ? newline + 1 : rest->end;
     while (end > start && (br2_is_blank(end[-1]) || end[-1] == '\r')) {
         end--;
@@ -36,8 +37,12 @@ bool br2_span_take_line(struct br2_span *rest, struct br2_span *ret)
 int br2_lines_next(struct br2_lines *lines, struct br2_span *ret, struct br2pgo_error *err)
 {
     struct br2_input *input = lines->input;
+    const char *start = lines->rest.at;
     if (!br2_span_take_line(&lines->rest, ret)) {
         return 0;
+    }
+    if (lines->rest.at == lines->rest.end && lines->rest.end - start > (ptrdiff_t)BR2_LINE_MAX) {
+        input->info.bytes_lost = (uint64_t)(lines->rest.end - start) - BR2_LINE_MAX;
     }
     lines->number++;
     input->done = input->file.size - br2_span_left(&lines->rest);
