@@ -10,6 +10,7 @@
 #include "base/compare.h"
 #include "base/mem.h"
 #include "converters/bolt/bolt.h"
+#include "profile/profile.h"
 
 void br2_fdata_done(struct br2_fdata *fdata)
 {
@@ -151,6 +152,15 @@ int br2_fdata_merge(struct br2_fdata *fdata, const struct br2_fdata *other,
         return BR2PGO_INVALID;
     }
     return add_all(fdata, other, err);
+}
+
+void br2_fdata_multiply(struct br2_fdata *fdata, uint64_t factor)
+{
+    for (size_t i = 0; i < fdata->count; i++) {
+        struct br2_fdata_record *record = &fdata->records[i];
+        record->count = br2_multiply_saturated(record->count, factor);
+        record->mispredicted = br2_multiply_saturated(record->mispredicted, factor);
+    }
 }
 
 /* The name that BOLT gives a function. */

@@ -75,6 +75,9 @@ int br2_fdata_sort(struct br2_fdata *fdata, struct br2pgo_error *err);
 int br2_fdata_merge(struct br2_fdata *fdata, const struct br2_fdata *other,
                     struct br2pgo_error *err);
 
+/* Multiplies all counts; they saturate. */
+void br2_fdata_multiply(struct br2_fdata *fdata, uint64_t factor);
+
 void br2_fdata_write(const struct br2_fdata *fdata, struct br2_buf *out);
 
 /* Appends to an empty profile. Both orders of the header lines are taken. BR2PGO_CORRUPT with the

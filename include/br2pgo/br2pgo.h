@@ -288,14 +288,19 @@ struct br2pgo_merge_options {
     void (*note)(void *user, int kind,
                  const char *text); /* as br2pgo_note hands out; may be NULL */
     void *note_user;
+    /* The weight of each input, NULL: 1; or NULL: all are 1. Counts are multiplied by it; where one
+     * is not whole, by the smallest whole numbers that have these ratios. */
+    const char *const *weights;
+    double trim; /* leave out functions with less than this share, 0 to 1, of all samples */
 };
 #define BR2PGO_MERGE_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(struct br2pgo_merge_options), NULL, 0, 0, 0, 0, 0, NULL, NULL                       \
+        sizeof(struct br2pgo_merge_options), NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0              \
     }
 
 /*
- * Adds finished profiles up and writes the sum, all or nothing; `options` may be NULL. The result
+ * Adds finished profiles up, one after the other, and writes the sum, all or nothing; `options` may
+ * be NULL. The result
  * does not depend on the order of the inputs; the output may be one of them. One input is
  * converted: to another format of its kind, or for another GCC. BR2PGO_INVALID: they cannot be
  * added up, or not in the output's format; BR2PGO_AMBIGUOUS: gcc_version is needed; BR2PGO_USELESS:

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/source.h"
 
 #define MILLION UINT64_C(1000000)
@@ -18,19 +19,20 @@ static int read_limit(const struct br2_arguments *arguments, int figure, double 
     const char *at = value;
     bool share = figure != BR2PGO_CHECK_DENSITY && figure != BR2PGO_CHECK_BOLT_DENSITY;
     uint64_t number;
-    bool good = br2_decimal_read(&at, MILLION, &number);
-    at += good && share && *at == '%';
-    if (!good || *at != '\0' || (share && number > 100 * MILLION)) {
-        int at_least;
-        const char *name = br2pgo_check_figure_name((size_t)figure, &at_least);
-        br2_fail(err, BR2PGO_INVALID, "option '--%s-%s' does not take '%s'",
-                 at_least != 0 ? "min" : "max", name, value);
-        br2_hint(err, share ? "it takes a share in percent, like 2.5 or 95%%"
-                            : "it takes a number, like 10 or 2.5");
-        return BR2PGO_INVALID;
+    if (share && br2_percent_read(value, ret)) {
+        return 0;
     }
-    *ret = (double)number / (double)MILLION / (share ? 100 : 1);
-    return 0;
+    if (!share && br2_decimal_read(&at, MILLION, &number) && *at == '\0') {
+        *ret = (double)number / (double)MILLION;
+        return 0;
+    }
+    int at_least;
+    const char *name = br2pgo_check_figure_name((size_t)figure, &at_least);
+    br2_fail(err, BR2PGO_INVALID, "option '--%s-%s' does not take '%s'",
+             at_least != 0 ? "min" : "max", name, value);
+    br2_hint(err, share ? "it takes a share in percent, like 2.5 or 95%%"
+                        : "it takes a number, like 10 or 2.5");
+    return BR2PGO_INVALID;
 }
 
 /* Recordings are judged in terms of the baseline, else of the format asked for, else of clang's. */

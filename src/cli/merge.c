@@ -74,6 +74,8 @@ int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.compress = arguments->compress;
     options.md5 = arguments->md5;
     options.partial = arguments->partial;
+    options.weights = arguments->weights;
+    options.trim = arguments->trim;
     options.note = print_note;
     options.note_user = &copy;
     const char *output = arguments->outputs[0].path;

@@ -141,8 +141,10 @@ const struct br2_option_line br2_option_lines[] = {
      0},
     {OPTION_EVENT, "event", "NAME", FOR_READING, "use this event; else all with branch records",
      MEMBER(event)},
-    {OPTION_WEIGHT, "weight", "N", FOR_SUMS,
+    {OPTION_WEIGHT, "weight", "N", FOR_SUMS | FOR_MERGE,
      "the recordings that follow count N times (3, 0.25); the default is 1", 0},
+    {OPTION_TRIM, "trim", "PERCENT", FOR_MERGE,
+     "leave out functions with less than this share of the samples", 0},
     {OPTION_SKIP_BAD, "skip-bad", NULL, FOR_SUMS,
      "leave out recordings that cannot be used, with a warning", MEMBER(skip_bad)},
     {OPTION_COMM, "comm", "NAME[,NAME...]", FOR_READING, "use only processes of these names",
@@ -329,6 +331,9 @@ const char *br2_reading_option_given(const struct br2_arguments *arguments)
         if (line->value != NULL ? text != NULL : *member != 0) {
             return line->name;
         }
+    }
+    if (arguments->weight != NULL) {
+        return "weight";
     }
     if (arguments->min_count != 0) {
         return "min-count";

@@ -9,6 +9,7 @@
 enum option_id {
     OPTION_ALL_IMAGES = 256,
     OPTION_WEIGHT,
+    OPTION_TRIM,
     OPTION_SKIP_BAD,
     OPTION_COMM,
     OPTION_CPU,
@@ -111,5 +112,8 @@ const struct br2_command_line *br2_command_at(size_t index);
 
 /* The name of an option of reading recordings that was given; NULL: none was. */
 const char *br2_reading_option_given(const struct br2_arguments *arguments);
+
+/* A share from "12.5" or "12.5%", 0 to 1; false: it is none. */
+bool br2_percent_read(const char *text, double *ret);
 
 #endif

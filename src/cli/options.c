@@ -119,6 +119,26 @@ static int parse_memory(const char *value, size_t *ret, struct br2pgo_error *err
     return 0;
 }
 
+bool br2_percent_read(const char *text, double *ret)
+{
+    static const uint64_t million = 1000000;
+    uint64_t number = 0;
+    bool good = br2_decimal_read(&text, million, &number);
+    text += good && *text == '%';
+    *ret = (double)number / (double)million / 100;
+    return good && *text == '\0' && number <= 100 * million;
+}
+
+static int parse_trim(const char *value, double *ret, struct br2pgo_error *err)
+{
+    if (!br2_percent_read(value, ret) || *ret <= 0 || *ret >= 1) {
+        br2_fail(err, BR2PGO_INVALID, "option '--trim' does not take '%s'", value);
+        br2_hint(err, "it takes a share in percent, above 0 and below 100, like 0.01%%");
+        return BR2PGO_INVALID;
+    }
+    return 0;
+}
+
 /* Options that take one of a few words. */
 static int take_word(struct br2_arguments *arguments, int id, const char *value,
                      struct br2pgo_error *err)
@@ -181,6 +201,8 @@ static int take_option(struct br2_arguments *arguments, int id, const char *valu
         arguments->format = value;
         arguments->format_waits = true;
         return 0;
+    case OPTION_TRIM:
+        return parse_trim(value, &arguments->trim, err);
     case OPTION_MIN_COUNT:
         return parse_count("min-count", value, &arguments->min_count, err);
     case OPTION_GCC_VERSION:
@@ -404,9 +426,11 @@ static int check_whole(const struct br2_arguments *arguments, struct br2pgo_erro
         return rc;
     }
     if (arguments->weight_waits) {
-        br2_fail(err, BR2PGO_INVALID, "no recording follows '--weight %s'", arguments->weight);
-        br2_hint(err, "a weight holds for the recordings behind it: --weight %s perf.data",
+        br2_fail(err, BR2PGO_INVALID, "no %s follows '--weight %s'", command->input,
                  arguments->weight);
+        br2_hint(err, "a weight holds for the %ss behind it: --weight %s %s", command->input,
+                 arguments->weight,
+                 command->command == BR2_COMMAND_MERGE ? "app.prof" : "perf.data");
         return BR2PGO_INVALID;
     }
     if (arguments->format_waits && command->outputs_max > 1) {

@@ -89,6 +89,7 @@ struct br2_arguments {
     const char *cpus;
     const char *time;
     uint64_t min_count;
+    double trim;       /* share, 0 to 1; 0: not given */
     size_t max_memory; /* bytes; 0: not given */
     bool ignore_kernel;
     bool skip_bad;

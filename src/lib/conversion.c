@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A conversion's life: options, inputs, image, outputs, notes. */
 #include "lib/conversion.h"
+#include "lib/merge_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,21 +218,13 @@ int br2pgo_add_recording(struct br2pgo_conversion *conversion, const char *path,
 int br2pgo_set_weight(struct br2pgo_conversion *conversion, const char *weight,
                       struct br2pgo_error *err)
 {
-    const char *at = weight;
     uint64_t value = 0;
     int rc = br2_check_not_run(conversion, err);
-    if (rc != 0) {
-        return rc;
+    rc = rc != 0 ? rc : br2_weight_read(weight, &value, err);
+    if (rc == 0) {
+        conversion->weight = value;
     }
-    if (!br2_decimal_read(&at, BR2_WEIGHT_ONE, &value) || *at != '\0' || value == 0 ||
-        value > BR2_WEIGHT_ONE * BR2_WEIGHT_MAX) {
-        br2_fail(err, BR2PGO_INVALID, "'%s' is no weight", weight);
-        br2_hint(err, "it is a number above 0 and up to %u, with up to 6 decimals, like 3 or 0.25",
-                 BR2_WEIGHT_MAX);
-        return BR2PGO_INVALID;
-    }
-    conversion->weight = value;
-    return 0;
+    return rc;
 }
 
 int br2pgo_set_image(struct br2pgo_conversion *conversion, const char *path,

@@ -8,18 +8,29 @@
 #include "converters/bolt/bolt.h"
 #include "converters/gcc/gcc.h"
 #include "lib/conversion.h"
-#include "lib/profile_file.h"
+#include "lib/merge_parts.h"
 #include "profile/fit.h"
+
+/* One input; files are open one after the other, so that any number of them takes the memory of one
+ * beside that of the sum. */
+struct input {
+    const char *path;
+    const struct br2_format *format;
+    unsigned version; /* of GCC's format */
+    uint64_t factor;  /* what its counts are multiplied by */
+};
 
 struct merge {
     struct br2pgo_merge_options options;
-    struct br2_profile_file *files; /* owned */
+    struct input *inputs; /* owned; known up to the one being read */
     size_t count;
     const char *output;
     const struct br2_format *format;
     struct br2_write_options write;
-    enum br2_rules rules; /* the sum is made to fit these; LLVM's: it stays as it is */
-    bool lost_files;      /* of GCC 16, and times of first execution */
+    enum br2_rules rules;    /* the sum is made to fit these; LLVM's: it stays as it is */
+    bool has_files;          /* of GCC 16, or times of first execution */
+    struct br2_profile *sum; /* owned; of one of the two */
+    struct br2_fdata fdata;
     struct br2_buf bytes; /* the output's */
 };
 
@@ -42,10 +53,10 @@ static const char *rules_name(const struct br2_format *format)
     return format->gcc_rules ? "GCC" : "LLVM";
 }
 
-static int check_input(const struct merge *merge, const struct br2_profile_file *file,
+static int check_input(const struct merge *merge, const struct input *file,
                        struct br2pgo_error *err)
 {
-    const struct br2_profile_file *first = &merge->files[0];
+    const struct input *first = &merge->inputs[0];
     const struct br2_format *format = file->format;
     if (format->product == BR2_PRODUCT_EDGES) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is an edge table (%s), which cannot be merged",
@@ -85,18 +96,18 @@ static int check_input(const struct merge *merge, const struct br2_profile_file 
 
 static int check_output(const struct merge *merge, struct br2pgo_error *err)
 {
-    const struct br2_format *from = merge->files[0].format;
+    const struct br2_format *from = merge->inputs[0].format;
     const struct br2_format *to = merge->format;
     bool other_flow = to->product == BR2_PRODUCT_FLOW && to != &br2_format_fdata;
     if (to->product != from->product || other_flow) {
-        br2_fail(err, BR2PGO_INVALID, "'%s' (%s) cannot be written as %s", merge->files[0].path,
+        br2_fail(err, BR2PGO_INVALID, "'%s' (%s) cannot be written as %s", merge->inputs[0].path,
                  from->name, to->name);
         br2_hint(err, "make it from the recording");
         return BR2PGO_INVALID;
     }
     if (to->gcc_rules != from->gcc_rules) {
         br2_fail(err, BR2PGO_INVALID, "'%s' (%s) is by the rules of %s, %s is for %s",
-                 merge->files[0].path, from->name, rules_name(from), to->name, rules_name(to));
+                 merge->inputs[0].path, from->name, rules_name(from), to->name, rules_name(to));
         br2_hint(err, to->binary
                           ? "each looks for lines, calls and names in its own way: make it from "
                             "the recording"
@@ -127,27 +138,21 @@ static int choose_format(struct merge *merge, struct br2pgo_error *err)
     }
     merge->format = br2_format_by_name(info.name);
     if (br2_is_by_producer(merge->output, merge->options.format) &&
-        merge->files[0].format->gcc_rules) {
+        merge->inputs[0].format->gcc_rules) {
         merge->format = &br2_format_gcov;
     }
     return 0;
 }
 
-static unsigned version_of(const struct br2_profile_file *file)
-{
-    return br2_gcov_version(file->file.bytes, file->file.size);
-}
-
 /* Without a word about it, GCC profiles keep the version they have. */
 static int keep_version(struct merge *merge, struct br2pgo_error *err)
 {
-    unsigned version = version_of(&merge->files[0]);
+    unsigned version = merge->inputs[0].version;
     for (size_t i = 1; i < merge->count; i++) {
-        unsigned other = version_of(&merge->files[i]);
-        if (other != version) {
+        if (merge->inputs[i].version != version) {
             br2_fail(err, BR2PGO_AMBIGUOUS,
                      "'%s' is for another GCC than '%s': which one is '%s' for?",
-                     merge->files[0].path, merge->files[i].path, merge->output);
+                     merge->inputs[0].path, merge->inputs[i].path, merge->output);
             br2_hint(err, "say it with --gcc-version N or --gcc FILE");
             return BR2PGO_AMBIGUOUS;
         }
@@ -155,7 +160,7 @@ static int keep_version(struct merge *merge, struct br2pgo_error *err)
     if (version == 0) {
         br2_fail(err, BR2PGO_AMBIGUOUS,
                  "'%s' has a version that no GCC reads: which one is '%s' for?",
-                 merge->files[0].path, merge->output);
+                 merge->inputs[0].path, merge->output);
         br2_hint(err, "say it with --gcc-version N or --gcc FILE; create_gcov writes such a file "
                       "without its option -gcov_version");
         return BR2PGO_AMBIGUOUS;
@@ -168,7 +173,7 @@ static int keep_version(struct merge *merge, struct br2pgo_error *err)
 static void note_rules(const struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
-        unsigned version = version_of(&merge->files[i]);
+        unsigned version = merge->inputs[i].version;
         bool others = (version <= 1 && merge->rules != BR2_RULES_GCC_5) ||
                       (version == 2 && merge->rules == BR2_RULES_GCC_16) ||
                       (version == 3 && merge->rules != BR2_RULES_GCC_16);
@@ -176,17 +181,18 @@ static void note_rules(const struct merge *merge)
             say(merge, BR2PGO_NOTE_WARNING,
                 "'%s' was made for another GCC: GCC %d will find less of it in the source than of a "
                 "profile made from the recording",
-                merge->files[i].path, merge->options.gcc_version);
+                merge->inputs[i].path, merge->options.gcc_version);
         }
     }
 }
 
-static int choose_version(struct merge *merge, struct br2pgo_error *err)
+/* The rules of the GCC that was asked for; of none, those of the inputs. */
+static int choose_rules(struct merge *merge, struct br2pgo_error *err)
 {
-    if (merge->options.gcc_version == 0) {
-        return keep_version(merge, err);
-    }
     int major = merge->options.gcc_version;
+    if (major == 0) {
+        return 0;
+    }
     int rc = br2_gcc_reads(major, &merge->rules, &merge->write.gcov_version, err);
     if (rc != 0) {
         return rc;
@@ -199,7 +205,6 @@ static int choose_version(struct merge *merge, struct br2pgo_error *err)
             "(--gcc FILE asks the compiler)",
             major);
     }
-    note_rules(merge);
     return 0;
 }
 
@@ -213,8 +218,8 @@ static bool has_times(const struct br2_profile *profile)
     return false;
 }
 
-static int add_profile(struct merge *merge, const struct br2_profile_file *file,
-                       struct br2_profile *sum, struct br2pgo_error *err)
+static int add_profile(struct merge *merge, const struct br2_profile_file *file, uint64_t factor,
+                       struct br2pgo_error *err)
 {
     struct br2_profile *fitting = NULL;
     struct br2_profile *profile = br2_profile_new();
@@ -223,9 +228,8 @@ static int add_profile(struct merge *merge, const struct br2_profile_file *file,
         rc = br2_profile_fit(profile, merge->rules, &fitting, err);
     }
     if (rc == 0) {
-        merge->lost_files |= merge->format->gcc_rules && merge->write.gcov_version < 3 &&
-                             (profile->files.count != 0 || has_times(profile));
-        rc = br2_profile_merge(sum, fitting != NULL ? fitting : profile, 1, NULL, err);
+        merge->has_files |= profile->files.count != 0 || has_times(profile);
+        rc = br2_profile_merge(merge->sum, fitting != NULL ? fitting : profile, factor, NULL, err);
         if (rc != 0 && rc != BR2PGO_NO_MEMORY) {
             br2_prefix(err, "'%s'", file->path);
         }
@@ -236,64 +240,65 @@ static int add_profile(struct merge *merge, const struct br2_profile_file *file,
 }
 
 /* What is in the sum, but has no place in the output. */
-static void note_losses(const struct merge *merge, const struct br2_profile *sum)
+static void note_losses(const struct merge *merge)
 {
-    if (merge->lost_files) {
+    if (merge->has_files && merge->format->gcc_rules && merge->write.gcov_version < 3) {
         say(merge, BR2PGO_NOTE_WARNING,
             "'%s': version %u of GCC's profiles has no place for the files of functions and the "
             "times they first ran: they are left out",
             merge->output, merge->write.gcov_version);
     }
-    if (sum->has_symbol_list && !merge->write.symbol_list) {
+    if (merge->sum->has_symbol_list && !merge->write.symbol_list) {
         say(merge, BR2PGO_NOTE_WARNING, "'%s': %s has no place for the symbol list: it is left out",
             merge->output, merge->format->name);
     }
-    if (sum->partial && (merge->format->capabilities & BR2_CAN_PARTIAL) == 0) {
+    if (merge->sum->partial && (merge->format->capabilities & BR2_CAN_PARTIAL) == 0) {
         say(merge, BR2PGO_NOTE_WARNING,
             "'%s': %s has no place for the mark of a partial profile: it is left out",
             merge->output, merge->format->name);
     }
 }
 
-static int merge_profiles(struct merge *merge, struct br2pgo_error *err)
+static int encode_profile(struct merge *merge, struct br2pgo_error *err)
 {
-    int rc = merge->format->gcc_rules ? choose_version(merge, err) : 0;
+    int rc = 0;
+    if (merge->format->gcc_rules && merge->options.gcc_version == 0) {
+        rc = keep_version(merge, err);
+    } else if (merge->format->gcc_rules) {
+        note_rules(merge);
+    }
+    if (rc == 0 && merge->options.trim > 0) {
+        rc = br2_trim_profile(merge->sum, merge->options.trim, err);
+    }
     if (rc != 0) {
         return rc;
     }
-    struct br2_profile *sum = br2_profile_new();
-    rc = sum != NULL ? 0 : br2_fail_memory(err);
-    for (size_t i = 0; rc == 0 && i < merge->count; i++) {
-        rc = add_profile(merge, &merge->files[i], sum, err);
-    }
+    merge->write.symbol_list =
+        merge->sum->has_symbol_list && (merge->format->capabilities & BR2_CAN_SYMBOL_LIST) != 0;
+    note_losses(merge);
+    return br2_format_encode_profile(merge->format, merge->sum, &merge->write, &merge->bytes, err);
+}
+
+static int add_fdata(struct merge *merge, const struct br2_profile_file *file, uint64_t factor,
+                     struct br2pgo_error *err)
+{
+    struct br2_fdata fdata = {0};
+    int rc = br2_profile_file_fdata(file, &fdata, err);
     if (rc == 0) {
-        merge->write.symbol_list =
-            sum->has_symbol_list && (merge->format->capabilities & BR2_CAN_SYMBOL_LIST) != 0;
-        note_losses(merge, sum);
-        rc = br2_format_encode_profile(merge->format, sum, &merge->write, &merge->bytes, err);
+        br2_fdata_multiply(&fdata, factor);
+        rc = br2_fdata_merge(&merge->fdata, &fdata, err);
+        if (rc != 0 && rc != BR2PGO_NO_MEMORY) {
+            br2_prefix(err, "'%s'", file->path);
+        }
     }
-    br2_profile_free(sum);
+    br2_fdata_done(&fdata);
     return rc;
 }
 
-static int merge_fdata(struct merge *merge, struct br2pgo_error *err)
+static int encode_fdata(struct merge *merge, struct br2pgo_error *err)
 {
-    struct br2_fdata sum = {0};
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < merge->count; i++) {
-        struct br2_fdata fdata = {0};
-        rc = br2_profile_file_fdata(&merge->files[i], &fdata, err);
-        if (rc == 0) {
-            rc = br2_fdata_merge(&sum, &fdata, err);
-            if (rc != 0 && rc != BR2PGO_NO_MEMORY) {
-                br2_prefix(err, "'%s'", merge->files[i].path);
-            }
-        }
-        br2_fdata_done(&fdata);
-    }
-    rc = rc != 0 ? rc : br2_encode_fdata(&sum, &merge->bytes, err);
-    br2_fdata_done(&sum);
-    return rc;
+    int rc = merge->options.trim > 0 ? br2_trim_fdata(&merge->fdata, merge->options.trim, err) : 0;
+    return rc != 0 ? rc : br2_encode_fdata(&merge->fdata, &merge->bytes, err);
 }
 
 static int write_output(const struct merge *merge, struct br2pgo_error *err)
@@ -306,21 +311,57 @@ static int write_output(const struct merge *merge, struct br2pgo_error *err)
     return rc;
 }
 
-static int run(struct merge *merge, const char *const *inputs, struct br2pgo_error *err)
+/* What the first input decides. */
+static int begin(struct merge *merge, struct br2pgo_error *err)
 {
-    merge->files = br2_calloc(merge->count, sizeof *merge->files);
-    int rc = merge->files != NULL ? 0 : br2_fail_memory(err);
-    for (size_t i = 0; rc == 0 && i < merge->count; i++) {
-        rc = br2_profile_file_open(&merge->files[i], inputs[i], err);
-        rc = rc != 0 ? rc : check_input(merge, &merge->files[i], err);
-    }
-    rc = rc != 0 ? rc : choose_format(merge, err);
+    int rc = choose_format(merge, err);
     rc = rc != 0 ? rc : check_output(merge, err);
+    if (rc == 0 && merge->format->gcc_rules) {
+        rc = choose_rules(merge, err);
+    }
+    if (rc == 0 && merge->format->product == BR2_PRODUCT_PROFILE) {
+        merge->sum = br2_profile_new();
+        rc = merge->sum != NULL ? 0 : br2_fail_memory(err);
+    }
+    return rc;
+}
+
+static int add_input(struct merge *merge, size_t number, struct br2pgo_error *err)
+{
+    struct input *input = &merge->inputs[number];
+    struct br2_profile_file file = {0};
+    int rc = br2_profile_file_open(&file, input->path, err);
     if (rc != 0) {
         return rc;
     }
-    bool is_profile = merge->format->product == BR2_PRODUCT_PROFILE;
-    rc = is_profile ? merge_profiles(merge, err) : merge_fdata(merge, err);
+    input->format = file.format;
+    rc = check_input(merge, input, err);
+    if (rc == 0 && file.format->gcc_rules) {
+        input->version = br2_gcov_version(file.file.bytes, file.file.size);
+    }
+    rc = rc == 0 && number == 0 ? begin(merge, err) : rc;
+    if (rc == 0) {
+        rc = merge->sum != NULL ? add_profile(merge, &file, input->factor, err)
+                                : add_fdata(merge, &file, input->factor, err);
+    }
+    br2_profile_file_close(&file);
+    return rc;
+}
+
+static int run(struct merge *merge, const char *const *inputs, struct br2pgo_error *err)
+{
+    merge->inputs = br2_calloc(merge->count, sizeof *merge->inputs);
+    uint64_t *factors = br2_calloc(merge->count, sizeof *factors);
+    int rc = merge->inputs != NULL && factors != NULL ? 0 : br2_fail_memory(err);
+    rc = rc != 0 ? rc : br2_merge_factors(merge->options.weights, merge->count, factors, err);
+    for (size_t i = 0; rc == 0 && i < merge->count; i++) {
+        merge->inputs[i] = (struct input){.path = inputs[i], .factor = factors[i]};
+        rc = add_input(merge, i, err);
+    }
+    br2_free(factors);
+    if (rc == 0) {
+        rc = merge->sum != NULL ? encode_profile(merge, err) : encode_fdata(merge, err);
+    }
     return rc != 0 ? rc : write_output(merge, err);
 }
 
@@ -343,6 +384,11 @@ int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
         br2_hint(err, "0 leaves it as it is; a version of the format needs the version of GCC");
         return BR2PGO_INVALID;
     }
+    if (!(merge.options.trim >= 0 && merge.options.trim < 1)) {
+        br2_fail(err, BR2PGO_INVALID, "trim is a share from 0 to 1, and less than all");
+        br2_hint(err, "0 trims nothing");
+        return BR2PGO_INVALID;
+    }
     if (count == 0) {
         br2_fail(err, BR2PGO_INVALID, "no profile to merge");
         br2_hint(err, "name one or more");
@@ -354,10 +400,9 @@ int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
         .partial = merge.options.partial != 0,
     };
     int rc = run(&merge, inputs, err);
-    for (size_t i = 0; merge.files != NULL && i < count; i++) {
-        br2_profile_file_close(&merge.files[i]);
-    }
-    br2_free(merge.files);
+    br2_free(merge.inputs);
+    br2_profile_free(merge.sum);
+    br2_fdata_done(&merge.fdata);
     br2_buf_done(&merge.bytes);
     return rc;
 }

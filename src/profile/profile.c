@@ -370,3 +370,18 @@ bool br2_profile_target(struct br2_body_sample *sample, uint32_t name, uint64_t 
     }
     return insert_target(sample, low, name, count);
 }
+
+void br2_profile_keep(struct br2_profile *profile, const bool *keep)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->function_count; i++) {
+        struct br2_function_profile *function = profile->functions[i];
+        if (keep[i]) {
+            profile->functions[kept++] = function;
+        }
+        if (function->name < profile->index->count) {
+            profile->index->slots[function->name] = keep[i] ? (uint32_t)kept : 0;
+        }
+    }
+    profile->function_count = kept;
+}

@@ -138,6 +138,9 @@ bool br2_profile_append_target(struct br2_body_sample *sample, uint32_t name, ui
  * Errors: BR2PGO_NO_MEMORY; the profile can then only be freed. */
 int br2_profile_finish(struct br2_profile *profile, struct br2pgo_error *err);
 
+/* Takes out the top-level functions whose place in `functions` is not marked; names stay. */
+void br2_profile_keep(struct br2_profile *profile, const bool *keep);
+
 /* Sets every total to the sum of the counts in the function and what is inlined in it, as GCC adds
  * them up when it reads a profile. */
 void br2_profile_derive_totals(struct br2_profile *profile);
