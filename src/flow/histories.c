@@ -136,8 +136,9 @@ static void count(struct br2_follower *follower, struct br2_trace_table *table, 
 static void end_visit(struct br2_follower *follower, bool seen)
 {
     const struct visit *visit = &follower->visits[--follower->visit_count];
+    uint32_t cut = visit->begun ? BR2_TRIPS_CUT : BR2_TRIPS_ENTERED;
     count(follower, &follower->histories->trips, visit->loop, visit->trips,
-          seen && visit->begun ? BR2_TRIPS_COMPLETE : BR2_TRIPS_CUT);
+          seen && visit->begun ? BR2_TRIPS_COMPLETE : cut);
 }
 
 static void end_visits(struct br2_follower *follower, size_t left, bool seen)
@@ -173,8 +174,7 @@ static void begin_visits(struct br2_follower *follower, uint32_t function, uint3
             }
         }
         bool header = loops->loops[at].header_block == block;
-        follower->visits[slot] =
-            (struct visit){.loop = at, .trips = 1, .begun = header && known};
+        follower->visits[slot] = (struct visit){.loop = at, .trips = 1, .begun = header && known};
     }
 }
 

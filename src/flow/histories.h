@@ -23,7 +23,8 @@ struct br2_step {
 /* A visit to a loop goes from where its header is entered to where the loop is left. */
 enum br2_trips {
     BR2_TRIPS_COMPLETE, /* both were seen */
-    BR2_TRIPS_CUT, /* the history begins or ends in between: there were more, or may have been */
+    BR2_TRIPS_CUT,      /* the history ends in between: there may have been more */
+    BR2_TRIPS_ENTERED,  /* it begins in between, or the loop was not entered by its header */
 };
 
 struct br2_loop_visits {

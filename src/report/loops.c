@@ -16,6 +16,7 @@ enum {
     TAKEN,
     COMPLETE,
     CUT,
+    PER_ENTRY,
     MEAN,
     LEAST,
     MEDIAN,
@@ -41,7 +42,8 @@ static const struct br2_report_column columns[COLUMNS] = {
     [TAKEN] = {"taken_back", "records", BR2_VALUE_COUNT, false},
     [COMPLETE] = {"complete", "visits", BR2_VALUE_COUNT, false},
     [CUT] = {"cut", "visits", BR2_VALUE_COUNT, false},
-    [MEAN] = {"trips_mean", "trips", BR2_VALUE_NUMBER, false},
+    [PER_ENTRY] = {"trips_per_entry", "trips", BR2_VALUE_NUMBER, false},
+    [MEAN] = {"trips_mean", "of complete", BR2_VALUE_NUMBER, true},
     [LEAST] = {"trips_least", "trips", BR2_VALUE_COUNT, true},
     [MEDIAN] = {"trips_median", "trips", BR2_VALUE_COUNT, false},
     [MOST] = {"trips_most", "trips", BR2_VALUE_COUNT, false},
@@ -65,9 +67,11 @@ static const struct br2_report_shape shape = {
     .section = "loops",
     .title = "Loops by how often they went back",
     .note =
-        "Trips are those of complete visits. A visit that the history begins or ends in is cut: "
-        "no more trips are seen than a history has records, so that of loops with many trips "
-        "the longest visits are missing. An exit that falls through leaves no record.",
+        "Trips per entry are of the flow: how often the header ran for each time it was entered. "
+        "The other trips are those of complete visits. A visit that the history begins or ends "
+        "in is cut: no more trips are seen than a history has records, so that of loops with "
+        "many trips only short visits are complete. An exit that falls through leaves no "
+        "record.",
     .columns = columns,
     .column_count = COLUMNS,
 };
@@ -78,6 +82,7 @@ enum {
     T_COMPLETE,
     T_SHARE,
     T_CUT,
+    T_AT_END,
     T_FUNCTION,
     T_COLUMNS
 };
@@ -88,6 +93,7 @@ static const struct br2_report_column trip_columns[T_COLUMNS] = {
     [T_COMPLETE] = {"complete", "visits", BR2_VALUE_COUNT, false},
     [T_SHARE] = {"share", "of complete", BR2_VALUE_SHARE, false},
     [T_CUT] = {"cut", "visits", BR2_VALUE_COUNT, false},
+    [T_AT_END] = {"cut_at_end", "visits", BR2_VALUE_COUNT, false},
     [T_FUNCTION] = {"function", NULL, BR2_VALUE_TEXT, false},
 };
 
@@ -101,18 +107,24 @@ static const struct br2_report_shape trip_shape = {
     .detail = true,
 };
 
-/* A loop's visits of one kind: complete, or cut. */
+/* A loop's visits of one kind. */
 struct trips {
-    struct br2_point *points; /* of all loops' */
+    const struct br2_point *points; /* of all loops' */
     size_t count;
     struct br2_distribution of;
 };
 
-static void describe(const struct br2_report_counts *counts, uint32_t loop, enum br2_trips kind,
-                     struct trips *ret)
+struct loop_trips {
+    struct trips kinds[BR2_TRIPS_ENTERED + 1];
+};
+
+static void describe(const struct br2_report_counts *counts, uint32_t loop, struct loop_trips *ret)
 {
-    ret->points = br2_report_points(counts, loop, (uint32_t)kind, &ret->count);
-    br2_describe(ret->points, ret->count, &ret->of);
+    for (uint32_t i = 0; i <= BR2_TRIPS_ENTERED; i++) {
+        struct trips *kind = &ret->kinds[i];
+        kind->points = br2_report_points(counts, loop, i, &kind->count);
+        br2_describe(kind->points, kind->count, &kind->of);
+    }
 }
 
 static uint64_t nesting(const struct br2_loops *loops, uint32_t loop)
@@ -140,11 +152,13 @@ static const char *advise(struct br2_report_maker *maker, const struct br2_loop_
     return constant ? "constant trips" : NULL;
 }
 
-static void fill_trips(const struct trips *complete, const struct trips *cut,
-                       struct br2_report_value *row)
+static void fill_trips(const struct loop_trips *trips, struct br2_report_value *row)
 {
+    const struct trips *complete = &trips->kinds[BR2_TRIPS_COMPLETE];
+    const struct trips *cut = &trips->kinds[BR2_TRIPS_CUT];
+    const struct trips *entered = &trips->kinds[BR2_TRIPS_ENTERED];
     row[COMPLETE] = br2_value_count(complete->of.count);
-    row[CUT] = br2_value_count(cut->of.count);
+    row[CUT] = br2_value_count(cut->of.count + entered->of.count);
     if (complete->of.count != 0) {
         row[MEAN] = br2_value_number(complete->of.mean);
         row[LEAST] = br2_value_count(complete->of.least);
@@ -153,9 +167,63 @@ static void fill_trips(const struct trips *complete, const struct trips *cut,
         row[FREQUENT] = br2_value_count(complete->of.frequent);
         row[FREQUENT_SHARE] = br2_value_share(complete->of.frequent_count, complete->of.count);
     }
-    if (cut->of.count != 0) {
-        row[LONGEST_CUT] = br2_value_count(cut->of.most);
+    if (cut->of.count + entered->of.count != 0) {
+        row[LONGEST_CUT] =
+            br2_value_count(cut->of.most > entered->of.most ? cut->of.most : entered->of.most);
     }
+}
+
+/* The runs that begin at an address: as often as a branch led there. */
+static uint64_t count_led(const struct br2_flow_graph *graph, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = graph->run_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->runs[middle].start < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    uint64_t count = 0;
+    for (; low < graph->run_count && graph->runs[low].start == address; low++) {
+        count += graph->runs[low].count;
+    }
+    return count;
+}
+
+/* The branches that led to a header, from anywhere. */
+static uint64_t count_edges_to(const struct br2_flow_graph *graph, uint64_t header)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        count += graph->edges[i].to == header ? graph->edges[i].count : 0;
+    }
+    return count;
+}
+
+/*
+ * How often the header ran for each time that it was not reached from the loop itself. Unknown
+ * where no entry was seen. No visit needs to be seen whole for it: runs are sampled alike wherever
+ * they are in one.
+ */
+static struct br2_report_value trips_per_entry(const struct br2_report_maker *maker,
+                                               uint32_t number)
+{
+    const struct br2_loops *loops = &maker->input->histories->loops;
+    const struct br2_loop *loop = &loops->loops[number];
+    const struct br2_flow_function *function = &maker->graph->functions[loop->function];
+    size_t insn = br2_code_find(&function->code, loop->header);
+    uint64_t to = count_edges_to(maker->graph, loop->header);
+    uint64_t led = count_led(maker->graph, loop->header);
+    uint64_t ran = insn != SIZE_MAX ? function->counts[insn] : 0;
+    double back = to != 0 ? (double)led * ((double)loop->taken / (double)to) : 0;
+    bool falls_back =
+        loop->header_block != 0 && br2_loop_has(loops, number, loop->header_block - 1);
+    back += falls_back ? (double)(ran - led) : 0;
+    double entries = (double)ran - back;
+    return entries >= 0.5 ? br2_value_number((double)ran / entries) : (struct br2_report_value){0};
 }
 
 static int add_loop(struct br2_report_maker *maker, struct br2_report_table *table,
@@ -170,13 +238,12 @@ static int add_loop(struct br2_report_maker *maker, struct br2_report_table *tab
     if (rc != 0) {
         return rc;
     }
-    struct trips complete;
-    struct trips cut;
-    describe(counts, number, BR2_TRIPS_COMPLETE, &complete);
-    describe(counts, number, BR2_TRIPS_CUT, &cut);
+    struct loop_trips trips;
+    describe(counts, number, &trips);
     struct br2_report_value *row = br2_report_row(maker, table, loop->taken);
     row[TAKEN] = br2_value_count(loop->taken);
-    fill_trips(&complete, &cut, row);
+    row[PER_ENTRY] = trips_per_entry(maker, number);
+    fill_trips(&trips, row);
     row[EXITS] = br2_value_count(visits->exits);
     if (maker->graph->predictions_known) {
         row[EXIT_MISPREDICTED] = br2_value_count(visits->mispredicted);
@@ -185,39 +252,56 @@ static int add_loop(struct br2_report_maker *maker, struct br2_report_table *tab
     row[DEPTH] = br2_value_count(nesting(&histories->loops, number));
     row[HEADER] = br2_value_count(loop->header);
     row[BACK] = br2_value_count(loop->back);
-    row[ADVICE] = br2_value_text(advise(maker, visits, &complete));
+    row[ADVICE] = br2_value_text(advise(maker, visits, &trips.kinds[BR2_TRIPS_COMPLETE]));
     row[FILE_NAME] = place.file;
     row[LINE] = place.line;
     row[FUNCTION] = br2_value_text(br2_report_name(maker, loop->function));
     return 0;
 }
 
-/* Trips of both kinds, in order. */
+/* The visits of one kind that had so many trips; `*at` moves behind them. */
+static uint64_t take(const struct trips *kind, uint64_t trips, size_t *at)
+{
+    if (*at == kind->count || kind->points[*at].value != trips) {
+        return 0;
+    }
+    return kind->points[(*at)++].count;
+}
+
+/* The least number of trips that is not taken yet; UINT64_MAX: none. */
+static uint64_t next_trips(const struct loop_trips *trips, const size_t *at)
+{
+    uint64_t next = UINT64_MAX;
+    for (size_t i = 0; i <= BR2_TRIPS_ENTERED; i++) {
+        const struct trips *kind = &trips->kinds[i];
+        bool lower = at[i] < kind->count && kind->points[at[i]].value < next;
+        next = lower ? kind->points[at[i]].value : next;
+    }
+    return next;
+}
+
 static void add_trips(struct br2_report_maker *maker, struct br2_report_table *table,
                       const struct br2_report_counts *counts, uint32_t number)
 {
     const struct br2_loop *loop = &maker->input->histories->loops.loops[number];
-    struct trips complete;
-    struct trips cut;
-    describe(counts, number, BR2_TRIPS_COMPLETE, &complete);
-    describe(counts, number, BR2_TRIPS_CUT, &cut);
-    size_t a = 0;
-    size_t b = 0;
-    while (a < complete.count || b < cut.count) {
-        bool first = b == cut.count ||
-                     (a < complete.count && complete.points[a].value <= cut.points[b].value);
-        uint64_t trips = first ? complete.points[a].value : cut.points[b].value;
-        bool both = first && b < cut.count && cut.points[b].value == trips;
+    struct loop_trips trips;
+    size_t at[BR2_TRIPS_ENTERED + 1] = {0};
+    uint64_t next;
+    describe(counts, number, &trips);
+    while ((next = next_trips(&trips, at)) != UINT64_MAX) {
+        uint64_t seen[BR2_TRIPS_ENTERED + 1];
+        for (size_t i = 0; i <= BR2_TRIPS_ENTERED; i++) {
+            seen[i] = take(&trips.kinds[i], next, &at[i]);
+        }
         struct br2_report_value *row = br2_report_row(maker, table, loop->taken);
         row[T_HEADER] = br2_value_count(loop->header);
-        row[T_TRIPS] = br2_value_count(trips);
-        uint64_t seen = first ? complete.points[a].count : 0;
-        row[T_COMPLETE] = br2_value_count(seen);
-        row[T_SHARE] = br2_value_share(seen, complete.of.count);
-        row[T_CUT] = br2_value_count(both || !first ? cut.points[b].count : 0);
+        row[T_TRIPS] = br2_value_count(next);
+        row[T_COMPLETE] = br2_value_count(seen[BR2_TRIPS_COMPLETE]);
+        row[T_SHARE] =
+            br2_value_share(seen[BR2_TRIPS_COMPLETE], trips.kinds[BR2_TRIPS_COMPLETE].of.count);
+        row[T_CUT] = br2_value_count(seen[BR2_TRIPS_CUT] + seen[BR2_TRIPS_ENTERED]);
+        row[T_AT_END] = br2_value_count(seen[BR2_TRIPS_CUT]);
         row[T_FUNCTION] = br2_value_text(br2_report_name(maker, loop->function));
-        a += first;
-        b += both || !first;
     }
 }
 

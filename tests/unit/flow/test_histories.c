@@ -141,7 +141,7 @@ static void test_cut(void **state)
     struct history_case hc;
     begin(&hc, records, 6);
     follow(&hc, records, 6);
-    assert_int_equal(visits(&hc, 0x401011, 2, BR2_TRIPS_CUT), 1);
+    assert_int_equal(visits(&hc, 0x401011, 2, BR2_TRIPS_ENTERED), 1);
     assert_int_equal(visits(&hc, 0x401037, 2, BR2_TRIPS_CUT), 1);
     assert_int_equal(hc.histories.trips.used, 2);
     /* It left by falling through; the return that followed is of no loop. */

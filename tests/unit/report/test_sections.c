@@ -187,6 +187,7 @@ static void test_loops(void **state)
     assert_int_equal(rc_count(table, row, "cut"), 0);
     assert_int_equal(rc_count(table, row, "trips_frequent"), 2);
     rc_near(rc_number(table, row, "trips_mean"), 2, 0);
+    rc_near(rc_number(table, row, "trips_per_entry"), 2, 1e-9);
     assert_int_equal(rc_count(table, row, "taken_exits"), 8);
     rc_near(rc_number(table, row, "exit_mispredict_rate"), 1, 0);
     assert_string_equal(rc_text(table, row, "advice"), "exit mispredicted");
