@@ -47,7 +47,7 @@ main() {
         bash scripts/install-packages.sh test
     fi
     check dev
-    check asan -L 'unit|golden|cli|e2e'
+    check asan -L 'unit|golden|cli|e2e|fault'
     say "summary after $((SECONDS - started)) s"
     for line in "${counts[@]}"; do
         say "$line"
