@@ -19,7 +19,7 @@ static void call(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size != 0 ? size : 1);
     if (copy == NULL) {
-        abort();
+        __builtin_trap();
     }
     memcpy(copy, bytes, size);
     LLVMFuzzerTestOneInput(copy, size);
