@@ -276,6 +276,24 @@ BR2PGO_API int br2pgo_format_of(const char *path, const char *name, struct br2pg
 BR2PGO_API int br2pgo_show(const char *path, const char *format, char **ret,
                            struct br2pgo_error *err);
 
+struct br2pgo_show_options {
+    size_t size;          /* sizeof(struct br2pgo_show_options) of the caller */
+    const char *format;   /* as of br2pgo_show; not together with what follows */
+    const char *function; /* only this one; NULL: all */
+    size_t top;           /* so many functions, those with the most counts; 0: all */
+    int json;             /* one JSON object in place of text */
+    const char *annotate; /* show source lines with their counts, as the debug information of this
+                             program or library tells them */
+    const char *sysroot;  /* folder that holds the sources and debug files; NULL: "/" */
+};
+#define BR2PGO_SHOW_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(struct br2pgo_show_options), NULL, NULL, 0, 0, NULL, NULL                           \
+    }
+/* The same, or a part of it. BR2PGO_USELESS: there is no such function, no source line. */
+BR2PGO_API int br2pgo_show_with(const char *path, const struct br2pgo_show_options *options,
+                                char **ret, struct br2pgo_error *err);
+
 struct br2pgo_merge_options {
     size_t size;        /* sizeof(struct br2pgo_merge_options) of the caller */
     const char *format; /* of the output; NULL: by its suffix */

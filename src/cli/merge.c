@@ -25,7 +25,19 @@ static int write_text(const char *path, const char *text, struct br2pgo_error *e
 int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     char *text;
-    int rc = br2pgo_show(arguments->recordings[0], arguments->format, &text, err);
+    struct br2pgo_show_options options = BR2PGO_SHOW_OPTIONS_INIT;
+    options.format = arguments->format;
+    options.function = arguments->look.function;
+    options.top = arguments->look.top;
+    options.json = arguments->json;
+    options.annotate = arguments->annotate;
+    options.sysroot = arguments->sysroot;
+    if (arguments->sysroot != NULL && arguments->annotate == NULL) {
+        br2_fail(err, BR2PGO_INVALID, "--sysroot says where sources are, and none are shown");
+        br2_hint(err, "give --annotate IMAGE too, or leave it out");
+        return BR2PGO_INVALID;
+    }
+    int rc = br2pgo_show_with(arguments->recordings[0], &options, &text, err);
     if (rc == 0) {
         const char *path = arguments->output_count != 0 ? arguments->outputs[0].path : "-";
         rc = write_text(path, text, err);

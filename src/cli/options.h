@@ -94,6 +94,7 @@ struct br2_arguments {
     bool ignore_kernel;
     bool skip_bad;
     const char *sysroot;
+    const char *annotate; /* program whose source lines are shown */
     const char *debug_binary;
     const char *report;
     const char *gcc;  /* compiler to ask for its version */

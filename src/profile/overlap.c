@@ -30,7 +30,7 @@ static void count_hot(struct br2_overlap_counts *counts, bool base_hot, bool tes
 
 static int compare_places(const struct br2_tally_item *a, const struct br2_tally_item *b)
 {
-    int order = br2_compare_u64(a->path, b->path);
+    int order = br2_compare_u64((uint32_t)(a->path + 1), (uint32_t)(b->path + 1));
     order = order != 0 ? order : br2_compare_u64(a->first, b->first);
     return order != 0 ? order : br2_compare_u64(a->second, b->second);
 }

@@ -71,7 +71,8 @@ static int compare_items(const void *left, const void *right)
     const struct br2_tally_item *a = left;
     const struct br2_tally_item *b = right;
     int order = br2_compare_u64(a->function, b->function);
-    order = order != 0 ? order : br2_compare_u64(a->path, b->path);
+    /* The function's own places first. */
+    order = order != 0 ? order : br2_compare_u64((uint32_t)(a->path + 1), (uint32_t)(b->path + 1));
     order = order != 0 ? order : br2_compare_u64(a->first, b->first);
     return order != 0 ? order : br2_compare_u64(a->second, b->second);
 }
@@ -153,6 +154,29 @@ const struct br2_tally_function *br2_tally_find(const struct br2_tally *tally, u
 const char *br2_tally_name(const struct br2_tally *tally, uint32_t name)
 {
     return br2_strings_get(&tally->names->names, name, NULL);
+}
+
+uint32_t br2_tally_innermost(const struct br2_tally *tally, const struct br2_tally_item *item)
+{
+    return item->path != BR2_NO_PATH ? get_step(tally->names, item->path).name : item->function;
+}
+
+void br2_tally_keep(struct br2_tally *tally, const bool *keep)
+{
+    size_t kept = 0;
+    size_t items = 0;
+    for (size_t i = 0; i < tally->function_count; i++) {
+        struct br2_tally_function function = tally->functions[i];
+        if (keep[i]) {
+            memmove(tally->items + items, tally->items + function.first,
+                    function.item_count * sizeof *tally->items);
+            function.first = items;
+            items += function.item_count;
+            tally->functions[kept++] = function;
+        }
+    }
+    tally->function_count = kept;
+    tally->item_count = items;
 }
 
 static void print_lines(uint64_t offset, uint64_t discriminator, struct br2_buf *out)

@@ -84,6 +84,10 @@ int br2_tally_edges(struct br2_tally *ret, const struct br2_edge_table *table,
 /* The function of that name number, or NULL. */
 const struct br2_tally_function *br2_tally_find(const struct br2_tally *tally, uint32_t name);
 const char *br2_tally_name(const struct br2_tally *tally, uint32_t name);
+/* The name of the function that a place by line is in: what is inlined last on its path. */
+uint32_t br2_tally_innermost(const struct br2_tally *tally, const struct br2_tally_item *item);
+/* Takes out the functions that are not marked, by their place in `functions`. */
+void br2_tally_keep(struct br2_tally *tally, const bool *keep);
 /* "12.1", "3 foo 2.1" (in what is inlined from line 3), "10 -> foo+20", "0x10 -> 0x20". */
 void br2_tally_print_place(const struct br2_tally *tally, const struct br2_tally_item *item,
                            struct br2_buf *out);
