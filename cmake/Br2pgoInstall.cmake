@@ -9,6 +9,13 @@ if(TARGET br2pgo)
   install(TARGETS br2pgo DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS br2pgo_qemu DESTINATION ${CMAKE_INSTALL_LIBDIR}/br2pgo)
 endif()
+if(BR2PGO_COMPLETIONS)
+  set(completion ${PROJECT_BINARY_DIR}/completion/br2pgo)
+  install(FILES ${completion}.bash RENAME br2pgo
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion}.zsh RENAME _br2pgo DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${completion}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 # Links by the names of the tools whose command lines br2pgo takes (src/cli/compat), in a folder of their
 # own, so that who wants them puts that before the tools' on the PATH:

@@ -46,3 +46,16 @@ if(TARGET br2pgo_module_cli AND TARGET br2pgo_static)
   target_link_libraries(br2pgo PRIVATE br2pgo_static br2pgo_jansson)
   set_target_properties(br2pgo PROPERTIES LINKER_LANGUAGE C)
 endif()
+
+# Scripts for shells, which the program prints; where it cannot run here they are left out.
+set(BR2PGO_COMPLETIONS "")
+if(TARGET br2pgo AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+  foreach(shell bash zsh fish)
+    set(script ${PROJECT_BINARY_DIR}/completion/br2pgo.${shell})
+    add_custom_command(OUTPUT ${script}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/completion
+      COMMAND br2pgo --completion ${shell} > ${script} DEPENDS br2pgo VERBATIM)
+    list(APPEND BR2PGO_COMPLETIONS ${script})
+  endforeach()
+  add_custom_target(br2pgo_completion ALL DEPENDS ${BR2PGO_COMPLETIONS})
+endif()

@@ -16,7 +16,7 @@ run=(clang-19 llvm-19 python3 qemu-user)
 run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)
 check_optional=(clang-format-14 clang-tidy-14 mandoc valgrind libclang-rt-19-dev bolt-19
-    bolt-22 chromium autofdo gcc-11 g++-11 meson make cargo rustc
+    bolt-22 chromium autofdo gcc-11 g++-11 meson make cargo rustc zsh fish
     dwz gfortran musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross libdebuginfod1)
 
 say() {

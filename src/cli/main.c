@@ -67,6 +67,9 @@ static int run_command(const struct br2_arguments *arguments, int *ret_exit,
     case BR2_COMMAND_HELP:
         br2_print_help(arguments->help_of);
         return 0;
+    case BR2_COMMAND_COMPLETION:
+        br2_print_completion(arguments->shell);
+        return 0;
     case BR2_COMMAND_VERSION:
         printf("br2pgo %s\n", br2pgo_version());
         return 0;

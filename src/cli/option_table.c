@@ -262,6 +262,8 @@ const struct br2_option_line br2_option_lines[] = {
      "say nothing but errors", MEMBER(quiet)},
     {OPTION_COMPAT, "compat", "TOOL", FOR_CONVERT,
      "first: take the command line of llvm-profgen, perf2bolt and others", 0},
+    {OPTION_COMPLETION, "completion", "bash|zsh|fish", FOR_CONVERT,
+     "print a script that completes br2pgo's command lines", 0},
     {'h', "help", NULL, FOR_ALL, "print this help", 0},
     {'V', "version", NULL, FOR_ALL, "print the version", 0},
 };
@@ -271,6 +273,18 @@ _Static_assert(OPTION_COUNT <= BR2_OPTION_LINES_MAX, "the table has grown");
 size_t br2_option_count(void)
 {
     return OPTION_COUNT;
+}
+
+const char *br2_option_words(const struct br2_option_line *line)
+{
+    switch (line->id) {
+    case OPTION_SECTION:
+        return line->help; /* lists them, and nothing else */
+    case OPTION_COMPAT:
+        return "llvm-profgen|perf2bolt|create_llvm_prof|create_gcov";
+    default:
+        return NULL;
+    }
 }
 
 const struct br2_option_line *br2_option_find(int id)

@@ -68,6 +68,7 @@ enum option_id {
     OPTION_MAX_NEWEST_BIAS,
     OPTION_MAX_REPEATED,
     OPTION_MAX_STALE,
+    OPTION_COMPLETION,
 };
 
 struct br2_command_line {
@@ -104,6 +105,10 @@ size_t br2_option_count(void);
 /* The option of a short form or number, or of a name; NULL: there is none. */
 const struct br2_option_line *br2_option_find(int id);
 const struct br2_option_line *br2_option_named(const char *name);
+
+/* The words that an option takes where `value` is the name of a kind, split by '|' or ','; NULL:
+ * none. */
+const char *br2_option_words(const struct br2_option_line *line);
 
 /* The line of a command, of the word that names it, and by number from 0 on; NULL: there is none.
  */

@@ -146,6 +146,7 @@ static int take_word(struct br2_arguments *arguments, int id, const char *value,
     static const char *const when_words[] = {"auto", "always", "never", NULL};
     static const char *const names_words[] = {"auto", "all", "selected", "none", NULL};
     static const char *const gcov_words[] = {"1", "2", "3", NULL};
+    static const char *const shell_words[] = {"bash", "zsh", "fish", NULL};
     int word = 0;
     int rc = 0;
     switch (id) {
@@ -154,6 +155,11 @@ static int take_word(struct br2_arguments *arguments, int id, const char *value,
     case OPTION_GCOV_VERSION:
         rc = parse_word("gcov-version", value, gcov_words, &word, err);
         arguments->gcov_version = word + 1;
+        return rc;
+    case OPTION_COMPLETION:
+        rc = parse_word("completion", value, shell_words, &word, err);
+        arguments->shell = (enum br2_shell)word;
+        arguments->command = BR2_COMMAND_COMPLETION;
         return rc;
     case OPTION_COLOR:
         rc = parse_word("color", value, when_words, &word, err);
@@ -327,7 +333,7 @@ static int parse_options(int argc, char **argv, struct br2_arguments *arguments,
             return 0;
         }
         rc = take_option(arguments, id, optarg, err);
-        if (rc != 0) {
+        if (rc != 0 || arguments->command == BR2_COMMAND_COMPLETION) {
             return rc;
         }
     }
@@ -479,7 +485,8 @@ int br2_arguments_parse(int argc, char **argv, struct br2_arguments *ret, struct
         rc = check_no_command(argv[1], err);
     }
     rc = rc != 0 ? rc : parse_options(argc, argv, ret, err);
-    bool runs = ret->command != BR2_COMMAND_HELP && ret->command != BR2_COMMAND_VERSION;
+    bool runs = ret->command != BR2_COMMAND_HELP && ret->command != BR2_COMMAND_VERSION &&
+                ret->command != BR2_COMMAND_COMPLETION;
     return rc != 0 || !runs ? rc : check_whole(ret, err);
 }
 

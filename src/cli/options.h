@@ -20,6 +20,13 @@ enum br2_command {
     BR2_COMMAND_CHECK,
     BR2_COMMAND_HELP,
     BR2_COMMAND_VERSION,
+    BR2_COMMAND_COMPLETION,
+};
+
+enum br2_shell {
+    BR2_SHELL_BASH,
+    BR2_SHELL_ZSH,
+    BR2_SHELL_FISH,
 };
 
 enum br2_when {
@@ -73,6 +80,7 @@ struct br2_check_arguments {
 struct br2_arguments {
     enum br2_command command;
     const char *help_of;     /* of HELP: the command that was named; NULL: none */
+    enum br2_shell shell;    /* of COMPLETION */
     const char **recordings; /* owned array, NULL at the end; of show and merge: profiles; of
                               * record: program and arguments */
     const char **weights;    /* owned array: of each recording, NULL: not given */
@@ -124,5 +132,8 @@ void br2_arguments_done(struct br2_arguments *arguments);
 
 /* Prints the help for a command, by its name, to standard output; NULL: for all. */
 void br2_print_help(const char *command);
+
+/* Prints to standard output a script with which the shell completes br2pgo's command lines. */
+void br2_print_completion(enum br2_shell shell);
 
 #endif

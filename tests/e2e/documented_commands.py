@@ -171,7 +171,7 @@ def help_tables():
 def manual_tables(text):
     options = {}
     lines = re.findall(r"^\.It (Fl .*)$", text, re.M)
-    for line in "\n".join(lines).replace(" ; ", "\n").splitlines():
+    for line in "\n".join(lines).replace(" ; ", "\n").replace(" , -", "\nFl -").splitlines():
         match = re.fullmatch(r"(?:Fl (\w) , )?Fl -([\w-]+)(?: Ar (\w+)(?: ,)?(?: Ns .*)?| Cm (.+))?", line)
         short, name, value, words = match.groups()
         # What a command takes in its own sense has its first sense in the table of all options.

@@ -57,7 +57,9 @@ use() {
 }
 
 "$CMAKE" --install "$BUILD_DIR" --prefix "$scratch/first" >/dev/null
-for file in bin/br2pgo share/man/man1/br2pgo.1 include/br2pgo/br2pgo.h include/br2pgo/version.h; do
+for file in bin/br2pgo share/man/man1/br2pgo.1 include/br2pgo/br2pgo.h include/br2pgo/version.h \
+    share/bash-completion/completions/br2pgo share/zsh/site-functions/_br2pgo \
+    share/fish/vendor_completions.d/br2pgo.fish; do
     [ -e "$scratch/first/$file" ] || fail "$file is not installed"
 done
 exports=$(nm -D --defined-only "$(find "$scratch/first" -name 'libbr2pgo.so')" | awk '{print $3}')

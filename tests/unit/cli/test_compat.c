@@ -265,6 +265,20 @@ static void test_tables(void **state)
     }
 }
 
+/* What completion offers for --compat are the tools, in any order. */
+static void test_words(void **state)
+{
+    (void)state;
+    const char *words = br2_option_words(br2_option_find(OPTION_COMPAT));
+    size_t length = 0;
+    const struct br2_peer *peer;
+    for (size_t i = 0; (peer = br2_peer_at(i)) != NULL; i++) {
+        assert_non_null(strstr(words, peer->name));
+        length += strlen(peer->name) + 1;
+    }
+    assert_int_equal(strlen(words) + 1, length);
+}
+
 static void test_help(void **state)
 {
     (void)state;
@@ -303,7 +317,8 @@ int main(void)
         cmocka_unit_test(test_names),     cmocka_unit_test(test_llvm_profgen),
         cmocka_unit_test(test_perf2bolt), cmocka_unit_test(test_autofdo),
         cmocka_unit_test(test_invalid),   cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_tables),    cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -400,6 +400,18 @@ static void test_gcov_version(void **state)
                    "--gcov-version follows from --gcc-version", "leave --gcov-version out");
 }
 
+static void test_completion(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--completion", "fish", NULL), 0);
+    assert_int_equal(arguments.command, BR2_COMMAND_COMPLETION);
+    assert_int_equal(arguments.shell, BR2_SHELL_FISH);
+    assert_int_equal(parse("--completion=bash", "perf.data", NULL), 0);
+    assert_int_equal(arguments.shell, BR2_SHELL_BASH);
+    assert_refused(parse("--completion", "csh", NULL), "option '--completion' does not take 'csh'",
+                   "it takes bash|zsh|fish");
+}
+
 static void test_late_compat(void **state)
 {
     (void)state;
@@ -462,7 +474,7 @@ static const char *const all_options[] = {
     "version",       "threads",   "weight",       "skip-bad",
     "comm",          "cpu",       "time",         "pid",
     "ignore-kernel", "min-count", "bolt-version", "max-memory",
-    "gcov-version",  "compat",
+    "gcov-version",  "compat",    "completion",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
@@ -629,6 +641,7 @@ int main(void)
         cmocka_unit_test_teardown(test_gcc_version, teardown),
         cmocka_unit_test_teardown(test_bolt_version, teardown),
         cmocka_unit_test_teardown(test_gcov_version, teardown),
+        cmocka_unit_test_teardown(test_completion, teardown),
         cmocka_unit_test_teardown(test_late_compat, teardown),
         cmocka_unit_test_teardown(test_threads, teardown),
         cmocka_unit_test_teardown(test_max_memory, teardown),
