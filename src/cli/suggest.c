@@ -48,7 +48,7 @@ void br2_suggest_consider(struct br2_suggestion *suggestion, const char *candida
         return;
     }
     bool begins = strncmp(word, candidate, strlen(word)) == 0;
-    size_t distance = begins ? 1 : edit_distance(word, candidate);
+    size_t distance = begins ? 0 : edit_distance(word, candidate);
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->nearest = candidate;

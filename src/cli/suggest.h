@@ -19,7 +19,8 @@ struct br2_suggestion {
 struct br2_suggestion br2_suggest(const char *word);
 
 /* Takes `candidate` for what was meant when it begins with the word, or is at most two edits (a
- * letter more, less, other, or two swapped) away from it, and nearer than those before. */
+ * letter more, less, other, or two swapped) away from it, and nearer than those before; a beginning
+ * is nearest. */
 void br2_suggest_consider(struct br2_suggestion *suggestion, const char *candidate);
 
 #endif
