@@ -555,8 +555,8 @@ static void test_help(void **state)
     assert_true(inspect < show && show < merge);
     const char *output = strstr(inspect, "--output ");
     assert_true(output > show);
-    assert_int_equal(
-        strncmp(strchr(show + 1, '\n'), "\n  as above: --output --format --max-memory\n", 44), 0);
+    const char *above = strstr(show, "\n  as above: --output --format ");
+    assert_true(above > show && above < merge);
     assert_non_null(strstr(inspect, "\n  as above: --max-memory\n"));
     assert_non_null(strstr(merge, " --gcc-version "));
     assert_null(strstr(merge, " --binary"));
