@@ -30,12 +30,23 @@ int br2_report_count_blocks(const struct br2_report_maker *maker, uint32_t funct
     return rc;
 }
 
+/* Whether an instruction of [start, end) ran. */
 static bool any_ran(const struct br2_flow_function *function, uint64_t start, uint64_t end)
 {
+    const struct br2_code *code = &function->code;
+    size_t low = 0;
+    size_t high = code->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->insns[middle].address < start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
     bool ran = false;
-    for (size_t i = 0; !ran && i < function->code.count; i++) {
-        uint64_t address = function->code.insns[i].address;
-        ran = address >= start && address < end && function->counts[i] != 0;
+    for (; !ran && low < code->count && code->insns[low].address < end; low++) {
+        ran = function->counts[low] != 0;
     }
     return ran;
 }

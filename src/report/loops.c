@@ -193,14 +193,46 @@ static uint64_t count_led(const struct br2_flow_graph *graph, uint64_t address)
     return count;
 }
 
-/* The branches that led to a header, from anywhere. */
-static uint64_t count_edges_to(const struct br2_flow_graph *graph, uint64_t header)
+/* How many branches lead to each address. */
+struct targets {
+    struct br2_point *points; /* owned; sorted by address */
+    size_t count;
+};
+
+static int compare_points(const void *left, const void *right)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < graph->edge_count; i++) {
-        count += graph->edges[i].to == header ? graph->edges[i].count : 0;
+    const struct br2_point *a = left;
+    const struct br2_point *b = right;
+    return br2_compare_u64(a->value, b->value);
+}
+
+static bool find_targets(const struct br2_flow_graph *graph, struct targets *ret)
+{
+    ret->points = br2_calloc(graph->edge_count + 1, sizeof *ret->points);
+    if (ret->points == NULL) {
+        return false;
     }
-    return count;
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        ret->points[i] = (struct br2_point){graph->edges[i].to, graph->edges[i].count};
+    }
+    qsort(ret->points, graph->edge_count, sizeof *ret->points, compare_points);
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        bool same = ret->count != 0 && ret->points[ret->count - 1].value == ret->points[i].value;
+        if (same) {
+            ret->points[ret->count - 1].count += ret->points[i].count;
+        } else {
+            ret->points[ret->count++] = ret->points[i];
+        }
+    }
+    return true;
+}
+
+static uint64_t count_edges_to(const struct targets *targets, uint64_t header)
+{
+    struct br2_point wanted = {.value = header};
+    const struct br2_point *found =
+        bsearch(&wanted, targets->points, targets->count, sizeof wanted, compare_points);
+    return found != NULL ? found->count : 0;
 }
 
 /*
@@ -209,13 +241,13 @@ static uint64_t count_edges_to(const struct br2_flow_graph *graph, uint64_t head
  * they are in one.
  */
 static struct br2_report_value trips_per_entry(const struct br2_report_maker *maker,
-                                               uint32_t number)
+                                               const struct targets *targets, uint32_t number)
 {
     const struct br2_loops *loops = &maker->input->histories->loops;
     const struct br2_loop *loop = &loops->loops[number];
     const struct br2_flow_function *function = &maker->graph->functions[loop->function];
     size_t insn = br2_code_find(&function->code, loop->header);
-    uint64_t to = count_edges_to(maker->graph, loop->header);
+    uint64_t to = count_edges_to(targets, loop->header);
     uint64_t led = count_led(maker->graph, loop->header);
     uint64_t ran = insn != SIZE_MAX ? function->counts[insn] : 0;
     double back = to != 0 ? (double)led * ((double)loop->taken / (double)to) : 0;
@@ -226,9 +258,14 @@ static struct br2_report_value trips_per_entry(const struct br2_report_maker *ma
     return entries >= 0.5 ? br2_value_number((double)ran / entries) : (struct br2_report_value){0};
 }
 
+/* What loops are told from. */
+struct evidence {
+    struct br2_report_counts counts;
+    struct targets targets;
+};
+
 static int add_loop(struct br2_report_maker *maker, struct br2_report_table *table,
-                    const struct br2_report_counts *counts, uint32_t number,
-                    struct br2pgo_error *err)
+                    const struct evidence *evidence, uint32_t number, struct br2pgo_error *err)
 {
     const struct br2_histories *histories = maker->input->histories;
     const struct br2_loop *loop = &histories->loops.loops[number];
@@ -239,10 +276,10 @@ static int add_loop(struct br2_report_maker *maker, struct br2_report_table *tab
         return rc;
     }
     struct loop_trips trips;
-    describe(counts, number, &trips);
+    describe(&evidence->counts, number, &trips);
     struct br2_report_value *row = br2_report_row(maker, table, loop->taken);
     row[TAKEN] = br2_value_count(loop->taken);
-    row[PER_ENTRY] = trips_per_entry(maker, number);
+    row[PER_ENTRY] = trips_per_entry(maker, &evidence->targets, number);
     fill_trips(&trips, row);
     row[EXITS] = br2_value_count(visits->exits);
     if (maker->graph->predictions_known) {
@@ -308,25 +345,27 @@ static void add_trips(struct br2_report_maker *maker, struct br2_report_table *t
 int br2_report_loops(struct br2_report_maker *maker, struct br2pgo_error *err)
 {
     const struct br2_histories *histories = maker->input->histories;
-    struct br2_report_counts counts;
+    struct evidence evidence = {0};
     if (histories == NULL) {
         return 0;
     }
-    int rc = br2_report_count(&histories->trips, &counts, err);
+    int rc = br2_report_count(&histories->trips, &evidence.counts, err);
+    rc = rc == 0 && !find_targets(maker->graph, &evidence.targets) ? br2_fail_memory(err) : rc;
     struct br2_report_table *table = br2_report_begin(maker, &shape);
     for (uint32_t i = 0; rc == 0 && i < histories->loops.count; i++) {
         if (maker->wanted[histories->loops.loops[i].function]) {
-            rc = add_loop(maker, table, &counts, i, err);
+            rc = add_loop(maker, table, &evidence, i, err);
         }
     }
     br2_report_end(maker, table);
     table = br2_report_begin(maker, &trip_shape);
     for (uint32_t i = 0; rc == 0 && i < histories->loops.count; i++) {
         if (maker->wanted[histories->loops.loops[i].function]) {
-            add_trips(maker, table, &counts, i);
+            add_trips(maker, table, &evidence.counts, i);
         }
     }
     br2_report_end_grouped(maker, table);
-    br2_report_counts_done(&counts);
+    br2_report_counts_done(&evidence.counts);
+    br2_free(evidence.targets.points);
     return rc;
 }
