@@ -14,8 +14,9 @@
 #include "base/mem.h"
 #include "tests/unit/lib/fixture.h"
 
-static const char *const outputs[] = {"m.textprof", "m.prof", "m.edges.csv", "m.edges.json",
-                                      "m.fdata",    "m.gcov", "m.preagg"};
+static const char *const outputs[] = {"m.textprof",   "m.prof",    "m.edges.csv",
+                                      "m.edges.json", "m.fdata",   "m.gcov",
+                                      "m.preagg",     "m.binprof", "m.unsymbolized"};
 #define OUTPUT_COUNT (sizeof outputs / sizeof *outputs)
 
 static struct br2pgo_error error;
@@ -97,8 +98,12 @@ static void check_conversion(const char *recording, const char *event)
         good[i] = fixture_load(outputs[i], &sizes[i]);
     }
     char text[] = "old";
-    char *old[OUTPUT_COUNT] = {text, text, text, text, text, text, text};
-    size_t old_sizes[OUTPUT_COUNT] = {3, 3, 3, 3, 3, 3, 3};
+    char *old[OUTPUT_COUNT];
+    size_t old_sizes[OUTPUT_COUNT];
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        old[i] = text;
+        old_sizes[i] = 3;
+    }
     assert_in_range(count, 200, 20000);
     set_old_outputs();
     for (size_t i = 1; i <= count; i++) {
@@ -273,12 +278,47 @@ static void test_merging(void **state)
     check_merge("m.fdata", "m.fdata", "sum.fdata", 0);
 }
 
+/* Every format shown fails as a whole. */
+static void test_showing(void **state)
+{
+    (void)state;
+    char *report = NULL;
+    br2_mem_fail_at(0);
+    assert_int_equal(convert("rich.data", "cycles:u", &report), 0);
+    br2pgo_free(report);
+    static const char *const shown[] = {"m.textprof", "m.prof",      "m.binprof",   "m.gcov",
+                                        "m.fdata",    "m.edges.csv", "m.edges.json"};
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+        char *text = NULL;
+        br2_mem_fail_at(0);
+        assert_int_equal(br2pgo_show(shown[k], NULL, &text, &error), 0);
+        size_t count = br2_mem_fail_at(0);
+        size_t length = strlen(text);
+        br2pgo_free(text);
+        assert_in_range(count, 5, 5000);
+        for (size_t i = 1; i <= count; i++) {
+            memset(&error, 0, sizeof error);
+            br2_mem_fail_at(i);
+            int rc = br2pgo_show(shown[k], NULL, &text, &error);
+            br2_mem_fail_at(0);
+            /* Recognising a text format may need memory: without, the next format is tried. */
+            if (rc == 0 ? strlen(text) != length
+                        : text != NULL || (rc != BR2PGO_NO_MEMORY &&
+                                           strstr(error.message, "known format") == NULL)) {
+                fail_msg("%s: allocation %zu of %zu: status %d: %s", shown[k], i, count, rc,
+                         error.message);
+            }
+            br2pgo_free(text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conversion), cmocka_unit_test(test_rich_conversion),
         cmocka_unit_test(test_inspection), cmocka_unit_test(test_report),
-        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_merging),    cmocka_unit_test(test_showing),
     };
     fixture_begin();
     json_set_alloc_funcs(json_alloc, free);

@@ -161,6 +161,7 @@ static void check_graph(const struct br2_flow_graph *graph, const struct br2_cou
                  "every record has one verdict");
     fuzz_require(edges == graph->branches[BR2_BRANCH_KEPT] + graph->branches[BR2_BRANCH_ENTERS],
                  "edges add up to the records kept");
+    fuzz_require(runs == graph->run_verdicts[BR2_RUN_KEPT], "runs add up to those kept");
     fuzz_require(runs <= counted && sum_of(graph->run_verdicts, BR2_RUN_VERDICTS) <= counted,
                  "there are no more runs than records");
     for (size_t i = 0; i < graph->function_count; i++) {
