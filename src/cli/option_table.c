@@ -177,7 +177,7 @@ const struct br2_option_line br2_option_lines[] = {
     {OPTION_GCC, "gcc", "FILE", FOR_WRITING,
      "write gcov for this compiler, which is asked; else for the binary's", MEMBER(gcc)},
     {OPTION_GCC_VERSION, "gcc-version", "N", FOR_WRITING, "write gcov for this version of GCC", 0},
-    {OPTION_GCOV_VERSION, "gcov-version", "1|2|3", FOR_CONVERT,
+    {OPTION_GCOV_VERSION, "gcov-version", "1|2|3", FOR_WRITING,
      "write gcov in this version, for a GCC that reads it", 0},
     {OPTION_BOLT_VERSION, "bolt-version", "N", FOR_CONVERT,
      "write bolt-preagg for this version of BOLT; else for any", 0},

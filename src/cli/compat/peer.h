@@ -21,6 +21,7 @@ enum br2_peer_effect {
     BR2_PEER_RECORDING, /* the value is the recording */
     BR2_PEER_BINARY,    /* the binary */
     BR2_PEER_OUTPUT,    /* the output */
+    BR2_PEER_INPUT,     /* one of several: "WEIGHT,FILE" */
     BR2_PEER_FORMAT,    /* a word of the table of formats; of a boolean: the format `to` */
     BR2_PEER_OWN,       /* br2pgo's option `to`, with the value when it takes one */
     BR2_PEER_VERBOSE,   /* --verbose, for any number but 0 */
@@ -55,12 +56,18 @@ struct br2_peer {
     const char *binary;
     const char *output;
     bool binary_stands_alone; /* it is the argument that is no option */
+    const char *command;    /* br2pgo's, on the arguments that are no options, in place of recording
+                               and binary; NULL: it converts */
+    const char *subcommand; /* must be the first of them, and is none; NULL: there is none */
+    const char *others;     /* why others than that are refused */
 };
 
 extern const struct br2_peer br2_peer_llvm_profgen;
 extern const struct br2_peer br2_peer_perf2bolt;
 extern const struct br2_peer br2_peer_create_llvm_prof;
 extern const struct br2_peer br2_peer_create_gcov;
+extern const struct br2_peer br2_peer_llvm_profdata;
+extern const struct br2_peer br2_peer_profile_merger;
 
 /* Options that all tools of google/autofdo take. */
 extern const struct br2_peer_option br2_autofdo_options[];

@@ -4,10 +4,8 @@
 #include "cli/compat/peer.h"
 
 static const struct br2_peer *const peers[] = {
-    &br2_peer_llvm_profgen,
-    &br2_peer_perf2bolt,
-    &br2_peer_create_llvm_prof,
-    &br2_peer_create_gcov,
+    &br2_peer_llvm_profgen, &br2_peer_perf2bolt,     &br2_peer_create_llvm_prof,
+    &br2_peer_create_gcov,  &br2_peer_llvm_profdata, &br2_peer_profile_merger,
 };
 
 const struct br2_peer *br2_peer_at(size_t index)

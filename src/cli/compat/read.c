@@ -29,6 +29,13 @@ struct reading {
     struct named recording;
     struct named binary;
     struct named output;
+    struct input {
+        const char *word; /* the file; of one with a weight, the weight and a comma before it */
+        bool weighted;
+    } * inputs;
+    size_t input_count;
+    bool any_weight;
+    bool subcommand; /* it was seen */
     const char *format;
     const char *first_format; /* by an option that is more than a format; NULL: none */
     bool verbose;
@@ -166,6 +173,27 @@ static int take_format(struct reading *reading, const struct br2_peer_option *op
     return 0;
 }
 
+static void add_input(struct reading *reading, const char *word, bool weighted)
+{
+    reading->inputs[reading->input_count++] = (struct input){word, weighted};
+    reading->any_weight = reading->any_weight || weighted;
+}
+
+/* "WEIGHT,FILE" */
+static int take_weighted(struct reading *reading, const struct br2_peer_option *option,
+                         const char *value, struct br2pgo_error *err)
+{
+    const char *comma = strchr(value, ',');
+    if (comma == NULL || comma == value || comma[1] == '\0') {
+        return refuse_value(option, value, err);
+    }
+    if (comma[1] == '-') {
+        return refuse_meaning(value, "the file's name begins with a dash", err);
+    }
+    add_input(reading, value, true);
+    return 0;
+}
+
 /* `word` is the option as it was given. */
 static int take_option(struct reading *reading, size_t index, const char *value, const char *word,
                        struct br2pgo_error *err)
@@ -175,9 +203,14 @@ static int take_option(struct reading *reading, size_t index, const char *value,
     case BR2_PEER_ONLY:
         return is_one_of(value, option->to) ? 0 : refuse_meaning(word, option->text, err);
     case BR2_PEER_RECORDING:
+        if (reading->peer->command != NULL) {
+            return refuse_meaning(word, "what is read are profiles, the arguments", err);
+        }
         return name_file(&reading->recording, "recordings", value, option->name, err);
     case BR2_PEER_BINARY:
         return name_file(&reading->binary, "binaries", value, option->name, err);
+    case BR2_PEER_INPUT:
+        return take_weighted(reading, option, value, err);
     case BR2_PEER_OUTPUT:
         return name_file(&reading->output, "outputs", value, option->name, err);
     case BR2_PEER_FORMAT:
@@ -247,10 +280,25 @@ static int read_option(struct reading *reading, const char *word, struct br2pgo_
     return take_option(reading, index, joined, word, err);
 }
 
+/* The subcommand, or one of the inputs. */
+static int read_input(struct reading *reading, const char *word, struct br2pgo_error *err)
+{
+    const struct br2_peer *peer = reading->peer;
+    if (peer->subcommand != NULL && !reading->subcommand) {
+        reading->subcommand = true;
+        return strcmp(word, peer->subcommand) == 0 ? 0 : refuse_meaning(word, peer->others, err);
+    }
+    add_input(reading, word, false);
+    return 0;
+}
+
 static int read_argument(struct reading *reading, const char *word, struct br2pgo_error *err)
 {
     if (reading->peer->spelling == BR2_PEER_LLVM && word[0] == '@') {
         return refuse_meaning(word, "options are not read from files", err);
+    }
+    if (reading->peer->command != NULL) {
+        return read_input(reading, word, err);
     }
     if (!reading->peer->binary_stands_alone) {
         br2_fail(err, BR2PGO_INVALID, "%s takes no argument '%s'", reading->peer->name, word);
@@ -290,7 +338,12 @@ static int check_whole(struct reading *reading, struct br2pgo_error *err)
         {&reading->binary, peer->binary, "binary"},
         {&reading->output, peer->output, "output"},
     };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    if (peer->command != NULL && reading->input_count == 0) {
+        br2_fail(err, BR2PGO_INVALID, "no profile given");
+        br2_hint(err, "usage: %s %s", peer->name, peer->usage);
+        return BR2PGO_INVALID;
+    }
+    for (size_t i = peer->command != NULL ? 2 : 0; i < sizeof files / sizeof *files; i++) {
         if (files[i].file->value == NULL) {
             files[i].file->value = files[i].usual;
         }
@@ -309,12 +362,34 @@ static void add_word(struct br2_compat *compat, const char *word)
     compat->words[compat->count++] = br2_arena_strndup(&compat->arena, word, strlen(word));
 }
 
+/* The inputs of a command that takes several. */
+static void add_inputs(const struct reading *reading, struct br2_compat *ret)
+{
+    if (!reading->any_weight) {
+        add_word(ret, "--");
+    }
+    for (size_t i = 0; i < reading->input_count; i++) {
+        const struct input *input = &reading->inputs[i];
+        size_t length = input->weighted ? strcspn(input->word, ",") : 0;
+        if (reading->any_weight) {
+            add_word(ret, "--weight");
+            ret->words[ret->count++] = input->weighted
+                                           ? br2_arena_strndup(&ret->arena, input->word, length)
+                                           : br2_arena_strndup(&ret->arena, "1", 1);
+        }
+        add_word(ret, input->word + length + input->weighted);
+    }
+}
+
 static void add_words(const struct reading *reading, struct br2_compat *ret)
 {
     add_word(ret, "br2pgo");
     if (reading->version) {
         add_word(ret, "--version");
         return;
+    }
+    if (reading->peer->command != NULL) {
+        add_word(ret, reading->peer->command);
     }
     const struct br2_peer_option *option;
     for (size_t i = 0; (option = br2_peer_option_at(reading->peer, i)) != NULL; i++) {
@@ -329,12 +404,21 @@ static void add_words(const struct reading *reading, struct br2_compat *ret)
     if (reading->verbose) {
         add_word(ret, "--verbose");
     }
-    add_word(ret, "-b");
-    add_word(ret, reading->binary.value);
-    add_word(ret, "-f");
-    add_word(ret, reading->first_format != NULL ? reading->first_format : reading->format);
+    if (reading->binary.value != NULL) {
+        add_word(ret, "-b");
+        add_word(ret, reading->binary.value);
+    }
+    const char *format = reading->first_format != NULL ? reading->first_format : reading->format;
+    if (format != NULL) {
+        add_word(ret, "-f");
+        add_word(ret, format);
+    }
     add_word(ret, "-o");
     add_word(ret, reading->output.value);
+    if (reading->peer->command != NULL) {
+        add_inputs(reading, ret);
+        return;
+    }
     add_word(ret, "--");
     add_word(ret, reading->recording.value);
 }
@@ -342,7 +426,7 @@ static void add_words(const struct reading *reading, struct br2_compat *ret)
 static int write_own(const struct reading *reading, struct br2_compat *ret,
                      struct br2pgo_error *err)
 {
-    size_t most = 2 * (size_t)reading->argc + FIXED_WORDS;
+    size_t most = 3 * (size_t)reading->argc + FIXED_WORDS;
     ret->words = br2_arena_alloc(&ret->arena, most * sizeof *ret->words);
     if (ret->words == NULL) {
         return br2_fail_memory(err);
@@ -368,7 +452,10 @@ static int refuse_peer(const char *name, struct br2pgo_error *err)
     if (meant.nearest != NULL) {
         br2_hint(err, "did you mean '%s'?", meant.nearest);
     } else {
-        br2_hint(err, "it takes llvm-profgen, perf2bolt, create_llvm_prof or create_gcov");
+        br2_hint(
+            err,
+            "it takes llvm-profgen, perf2bolt, create_llvm_prof, create_gcov, llvm-profdata or "
+            "profile_merger");
     }
     return BR2PGO_INVALID;
 }
@@ -400,6 +487,10 @@ int br2_compat_read(int argc, char **argv, struct br2_compat *ret, struct br2pgo
     }
     ret->peer = reading.peer;
     reading.format = reading.peer->format;
+    reading.inputs = br2_arena_alloc(&ret->arena, ((size_t)argc + 1) * sizeof *reading.inputs);
+    if (reading.inputs == NULL) {
+        return br2_fail_memory(err);
+    }
     rc = read_words(&reading, err);
     ret->help = rc == 0 && reading.help;
     if (rc != 0 || reading.help) {
