@@ -313,13 +313,7 @@ static bool changes(const struct br2_spaces *spaces, const struct view *view,
                     const struct br2_mapping *wanted)
 {
     const struct br2_mapping *found = br2_mapping_set_after(&view->mappings, wanted->start);
-    while (found != NULL && found->start < wanted->end) {
-        if (is_file(spaces, wanted) || is_file(spaces, found)) {
-            return true;
-        }
-        found = br2_mapping_set_after(&view->mappings, found->end);
-    }
-    return false;
+    return is_file(spaces, wanted) && found != NULL && found->start < wanted->end;
 }
 
 /* The process's current view, ready to be changed: its own, and a new one if asked for. */
@@ -353,6 +347,34 @@ static int map_into(struct br2_spaces *spaces, uint32_t number, const struct br2
     return ok ? 0 : br2_fail_memory(err);
 }
 
+/*
+ * Maps memory that is no file: where the code of one is, that code stays. Programs copy their code
+ * to huge pages and map these in its place; that a JIT compiler gets the place of a library that is
+ * gone is rarer, and what runs there contradicts the library's code.
+ */
+static int map_memory(struct br2_spaces *spaces, uint32_t number, const struct br2_mapping *mapping,
+                      struct br2pgo_error *err)
+{
+    struct br2_mapping piece = *mapping;
+    int rc = 0;
+    while (rc == 0 && piece.start < mapping->end) {
+        struct br2_mapping_set *mappings = &spaces->views[number].mappings;
+        const struct br2_mapping *file = br2_mapping_set_after(mappings, piece.start);
+        while (file != NULL && file->start < mapping->end && !is_file(spaces, file)) {
+            file = br2_mapping_set_after(mappings, file->end);
+        }
+        bool has_file = file != NULL && file->start < mapping->end;
+        uint64_t next = has_file ? file->end : mapping->end;
+        piece.end = has_file ? file->start : mapping->end;
+        if (piece.start < piece.end) {
+            rc = map_into(spaces, number, &piece, err);
+        }
+        piece.file_offset += next - piece.start;
+        piece.start = next;
+    }
+    return rc;
+}
+
 static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
                        struct br2pgo_error *err)
 {
@@ -373,7 +395,12 @@ static int replay_mmap(struct br2_spaces *spaces, const struct event *event,
     }
     uint32_t number = 0;
     int rc = own_view(spaces, process, event->time, fresh, &number, err);
-    return rc != 0 ? rc : map_into(spaces, number, &event->of.mapping, err);
+    if (rc != 0) {
+        return rc;
+    }
+    return is_file(spaces, &event->of.mapping)
+               ? map_into(spaces, number, &event->of.mapping, err)
+               : map_memory(spaces, number, &event->of.mapping, err);
 }
 
 static int replay_exec(struct br2_spaces *spaces, const struct event *event,

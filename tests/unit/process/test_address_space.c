@@ -486,16 +486,20 @@ static void test_remapped_memory(void **state)
     check_at(spaces, 7, 1000, 0x20000, "/a+10000");
     br2_spaces_free(spaces);
 
-    /* Over a file, and a file over it, is another matter. */
+    /* A file over it is another matter; where it is mapped over a file, that stays. */
     spaces = br2_spaces_new();
     add(spaces, map(1, 7, 0x1000, 0x1000, "//anon"));
     add(spaces, map(1, 7, 0x2000, 0x1000, "/a"));
-    add(spaces, map(5, 7, 0x1000, 0x2000, "[heap]"));
+    add(spaces, map(1, 7, 0x4000, 0x1000, "/c"));
+    add(spaces, map(5, 7, 0x1000, 0x6000, "//anon"));
     add(spaces, map(9, 7, 0x1000, 0x1000, "/b"));
     finished(spaces);
     check_at(spaces, 7, 4, 0x2000, "/a+10000");
-    check_at(spaces, 7, 5, 0x2000, "[heap]+11000");
-    check_at(spaces, 7, 8, 0x1000, "[heap]+10000");
+    check_at(spaces, 7, 5, 0x2fff, "/a+10fff");
+    check_at(spaces, 7, 5, 0x3000, "//anon+12000");
+    check_at(spaces, 7, 5, 0x4800, "/c+10800");
+    check_at(spaces, 7, 5, 0x5000, "//anon+14000");
+    check_at(spaces, 7, 8, 0x1000, "//anon+10000");
     check_at(spaces, 7, 9, 0x1000, "/b+10000");
     br2_spaces_free(spaces);
 }
