@@ -15,6 +15,8 @@ COMPILERS = {
 LINKING = ["-Wl,--emit-relocs", "-Wl,--build-id"]
 # As perf2bolt-19 it does not know that it is perf2bolt, and copies the program.
 PERF2BOLT = "/usr/lib/llvm-19/bin/perf2bolt"
+# Flow inference, for counts that do not add up; clang does without it unless it is asked.
+INFERENCE = ["-mllvm", "-sample-profile-use-profi"]
 BOLT = ["-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions"]
 
 
@@ -129,17 +131,20 @@ def clang_variants(builds):
     def recording():
         return builds.record(plain())
 
-    def sampled():
-        profile = builds.convert(plain(), recording(), "br2pgo.prof")
-        return builds.build("br2pgo", ["-fprofile-sample-use=" + profile], [profile])
+    def use(profile, folder, *flags):
+        return builds.build(folder, ["-fprofile-sample-use=" + profile, *flags], [profile])
 
-    def peer():
-        profile = builds.profgen(plain(), recording())
-        return builds.build("profgen", ["-fprofile-sample-use=" + profile], [profile])
+    def sampled(folder="br2pgo", *flags):
+        return use(builds.convert(plain(), recording(), "br2pgo.prof"), folder, *flags)
+
+    def peer(folder="profgen", *flags):
+        return use(builds.profgen(plain(), recording()), folder, *flags)
 
     yield "-O2", plain
     yield "br2pgo", sampled
     yield "llvm-profgen", peer
+    yield "br2pgo, flow inference", lambda: sampled("br2pgo-inferred", *INFERENCE)
+    yield "llvm-profgen, flow inference", lambda: peer("profgen-inferred", *INFERENCE)
     yield "instrumented", builds.instrumented_clang
     yield from bolt_variants(builds, plain, sampled)
 
