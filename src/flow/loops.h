@@ -2,7 +2,8 @@
 /*
  * The loops that ran. A loop has a header, which a branch back leads to, and all blocks from which
  * that branch is reached without passing the header. Code that jumps backwards into the middle of
- * other ways, as interpreters do, makes no loop.
+ * other ways, as interpreters do, makes no loop; nor, so far, does a loop that is entered by a jump
+ * to a test at its end.
  */
 #ifndef BR2_FLOW_LOOPS_H
 #define BR2_FLOW_LOOPS_H

@@ -251,9 +251,6 @@ static struct br2_report_value trips_per_entry(const struct br2_report_maker *ma
     uint64_t led = count_led(maker->graph, loop->header);
     uint64_t ran = insn != SIZE_MAX ? function->counts[insn] : 0;
     double back = to != 0 ? (double)led * ((double)loop->taken / (double)to) : 0;
-    bool falls_back =
-        loop->header_block != 0 && br2_loop_has(loops, number, loop->header_block - 1);
-    back += falls_back ? (double)(ran - led) : 0;
     double entries = (double)ran - back;
     return entries >= 0.5 ? br2_value_number((double)ran / entries) : (struct br2_report_value){0};
 }

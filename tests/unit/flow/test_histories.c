@@ -219,6 +219,23 @@ static void test_outside(void **state)
     end(&hc);
 }
 
+/* A return that does not go behind the call, as one by longjmp: what came before is given up. */
+static void test_returns_elsewhere(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record records[] = {
+        {0x401000, 0x401010, 0}, {0x401011, 0x401020, 0}, {0x401022, 0x40101a, 0},
+        {0x40101a, 0x401005, 0}, {0x401018, 0x401011, 0}, /* so that there is a loop */
+    };
+    struct history_case hc;
+    begin(&hc, records, 5);
+    follow(&hc, records, 4);
+    assert_int_equal(visits(&hc, 0x401011, 1, BR2_TRIPS_CUT), 1);
+    assert_int_equal(hc.histories.trips.used, 1);
+    assert_int_equal(ways(&hc, 0x401010, 0x40101a, 0), 0);
+    end(&hc);
+}
+
 /* Of too many ways the rare ones are forgotten, and by how much the others may be short is said. */
 static void test_many_paths(void **state)
 {
@@ -277,9 +294,13 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call_in_loop), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_nested),       cmocka_unit_test(test_two_entries),
-        cmocka_unit_test(test_outside),      cmocka_unit_test(test_many_paths),
+        cmocka_unit_test(test_call_in_loop),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_two_entries),
+        cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_many_paths),
+        cmocka_unit_test(test_returns_elsewhere),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,7 +180,7 @@ static void test_loops(void **state)
     fc_build(&rc.fc);
     rc.fc.graph->predictions_known = true;
     follow(&rc, &histories, records, count);
-    rc_make(&rc, "loops");
+    rc_make(&rc, "loops,branches");
     const struct br2_report_table *table = br2_report_table(rc.report, "loops");
     size_t row = rc_row(table, "header", 0x401010);
     assert_int_equal(rc_count(table, row, "complete"), 8);
@@ -191,6 +191,10 @@ static void test_loops(void **state)
     assert_int_equal(rc_count(table, row, "taken_exits"), 8);
     rc_near(rc_number(table, row, "exit_mispredict_rate"), 1, 0);
     assert_string_equal(rc_text(table, row, "advice"), "exit mispredicted");
+    table = br2_report_table(rc.report, "branches"); /* a branch back is meant to be taken */
+    row = rc_row(table, "address", 0x401018);
+    rc_near(rc_number(table, row, "taken_probability"), 1, 0);
+    assert_string_equal(rc_text(table, row, "advice"), "-");
     table = br2_report_table(rc.report, "trip_counts");
     row = rc_row(table, "header", 0x401010);
     assert_int_equal(rc_count(table, row, "trips"), 2);
