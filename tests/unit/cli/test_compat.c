@@ -69,7 +69,7 @@ static void test_names(void **state)
     (void)state;
     assert_becomes("br2pgo perf.data -o x", "own");
     assert_becomes("/usr/bin/br2pgo perf.data", "own");
-    assert_becomes("llvm-profdata x", "own");
+    assert_becomes("llvm-objdump x", "own");
     assert_becomes("llvm-profgen-new --help", "own");
     assert_becomes("br2pgo --compatible", "own");
     assert_becomes("llvm-profgen --help", "help");
