@@ -313,12 +313,75 @@ static void test_showing(void **state)
     }
 }
 
+static int compare_profiles(char **ret)
+{
+    const struct br2pgo_source base = {.profile = "m.textprof"};
+    const struct br2pgo_source test = {.profile = "m.prof"};
+    struct br2pgo_diff_options options = BR2PGO_DIFF_OPTIONS_INIT;
+    options.json = json_counts;
+    return br2pgo_diff(&base, &test, &options, ret, &error);
+}
+
+static int judge_profile(char **ret)
+{
+    const struct br2pgo_source source = {.profile = "m.fdata"};
+    struct br2pgo_check_options options = BR2PGO_CHECK_OPTIONS_INIT;
+    int missed;
+    options.baseline = "m.fdata";
+    options.json = json_counts;
+    return br2pgo_check(&source, &options, ret, &missed, &error);
+}
+
+static int show_function(char **ret)
+{
+    struct br2pgo_show_options options = BR2PGO_SHOW_OPTIONS_INIT;
+    options.top = 1;
+    options.json = json_counts;
+    return br2pgo_show_with("m.edges.csv", &options, ret, &error);
+}
+
+/* What is said of finished profiles is said as a whole, or not at all. */
+static void test_judging(void **state)
+{
+    (void)state;
+    static int (*const makers[])(char **) = {compare_profiles, judge_profile, show_function};
+    char *text = NULL;
+    br2_mem_fail_at(0);
+    assert_int_equal(convert("rich.data", "cycles:u", &text), 0);
+    br2pgo_free(text);
+    for (size_t k = 0; k < 2 * sizeof makers / sizeof *makers; k++) {
+        json_counts = k % 2 != 0;
+        br2_mem_fail_at(0);
+        assert_int_equal(makers[k / 2](&text), 0);
+        size_t count = br2_mem_fail_at(0);
+        size_t length = strlen(text);
+        br2pgo_free(text);
+        assert_in_range(count, 10, 5000);
+        for (size_t i = 1; i <= count; i++) {
+            memset(&error, 0, sizeof error);
+            br2_mem_fail_at(i);
+            int rc = makers[k / 2](&text);
+            br2_mem_fail_at(0);
+            /* Recognising a text format may need memory: without, the next format is tried. */
+            if (rc == 0 ? strlen(text) != length
+                        : text != NULL || (rc != BR2PGO_NO_MEMORY &&
+                                           strstr(error.message, "known format") == NULL)) {
+                fail_msg("%zu: allocation %zu of %zu: status %d: %s", k, i, count, rc,
+                         error.message);
+            }
+            br2pgo_free(text);
+        }
+    }
+    json_counts = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conversion), cmocka_unit_test(test_rich_conversion),
         cmocka_unit_test(test_inspection), cmocka_unit_test(test_report),
         cmocka_unit_test(test_merging),    cmocka_unit_test(test_showing),
+        cmocka_unit_test(test_judging),
     };
     fixture_begin();
     json_set_alloc_funcs(json_alloc, free);
