@@ -164,6 +164,7 @@ bool br2_folded_add(struct br2_folded *into, struct br2_folded *from)
         struct br2_folded nothing = *into;
         *into = *from;
         *from = nothing;
+        into->last = (struct br2_fold_last){0}; /* of spaces that may go with `from` */
         return true;
     }
     return add_table(into, &into->traces, from, &from->traces) &&

@@ -11,11 +11,6 @@
  * to be the right one. Wrong readings fit in less than 1 of 20. */
 #define FITTING_MIN 0.5
 
-bool br2_recording_is_of_file(const struct br2_recording *recording)
-{
-    return br2_input_info(recording->input)->addressing == BR2_ADDRESSES_OF_FILE;
-}
-
 /* Branches and runs of the recording that lie in the image, when its addresses are read so. */
 struct fitting {
     double fit;        /* the code allows them */
@@ -28,7 +23,7 @@ static int count_fitting(const struct br2pgo_conversion *conversion,
 {
     struct br2_flow_source source = {
         .folded = &recording->folded,
-        .dsos = br2_spaces_dsos(recording->spaces),
+        .dsos = br2_recording_dsos(recording),
         .is_image = recording->is_image,
         .base = base,
         .of_file = true,
@@ -59,7 +54,7 @@ static int refuse_addresses(const struct br2pgo_conversion *conversion,
         "the addresses in '%s' fit the code of '%s' neither as link-time addresses, nor as file "
         "offsets, nor as distances from its first code segment",
         recording->path, conversion->image_path);
-    if (br2_input_info(recording->input)->counted) {
+    if (recording->counted) {
         br2_hint(err, "give the very file that was recorded with --binary");
     } else {
         br2_hint(err, "where the program was loaded is not in the text: print it with perf script "
@@ -115,7 +110,7 @@ int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_er
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
-        if (br2_recording_is_of_file(recording) && br2_recording_contributes(recording)) {
+        if (recording->of_file && br2_recording_contributes(recording)) {
             rc = settle(conversion, recording, err);
         }
     }

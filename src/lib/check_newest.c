@@ -32,7 +32,7 @@ static bool add_trace(struct sources *sources, const struct br2_recording *recor
                       const struct br2_trace *trace)
 {
     struct br2_image_pair pair = br2_folded_pair(&recording->folded, trace->space);
-    size_t images = br2_spaces_dsos(recording->spaces)->count;
+    size_t images = br2_recording_dsos(recording)->count;
     if (trace->count == 0 || pair.from >= images || !recording->is_image[pair.from]) {
         return true;
     }

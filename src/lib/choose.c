@@ -82,7 +82,7 @@ static int find_candidates(struct br2pgo_conversion *conversion, struct candidat
     *ret = (struct candidates){0};
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
-        const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+        const struct br2_dsos *dsos = br2_recording_dsos(recording);
         for (size_t k = 0; k < dsos->count; k++) {
             if (!dsos->items[k].file || recording->sources[k] == 0) {
                 continue;
@@ -147,7 +147,7 @@ int br2_take_recorded_image(struct br2pgo_conversion *conversion, const char *pa
 static bool has_unnamed(const struct br2pgo_conversion *conversion)
 {
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        const struct br2_dsos *dsos = br2_spaces_dsos(conversion->recordings[i].spaces);
+        const struct br2_dsos *dsos = br2_recording_dsos(&conversion->recordings[i]);
         for (size_t k = 0; k < dsos->count; k++) {
             if (dsos->items[k].path[0] == '\0') {
                 return true;

@@ -25,11 +25,17 @@ struct br2_chosen {
 
 struct br2_recording {
     char *path;
+    struct br2_recording *first_alike; /* NULL, or the one whose spaces and traces stand for both:
+                                          then this one's are freed, and so is its input */
     struct br2_input *input;
     struct br2_spaces *spaces;
     struct br2_folded folded;
     struct br2_count_stats stats;
-    uint64_t event_samples; /* of the events in use */
+    uint64_t samples;               /* of all events ... */
+    uint64_t unknown_event_samples; /* ... and of none that the header knows */
+    bool counted;                   /* it is made of counts, not of samples */
+    bool of_file;                   /* its addresses are those of a file: see addressing.c */
+    uint64_t event_samples;         /* of the events in use */
     uint64_t malformed_samples;
     enum br2_address_base base; /* what folded addresses are */
     struct br2_chosen chosen;
@@ -39,7 +45,7 @@ struct br2_recording {
     uint64_t rare_records;   /* ... and by min_count */
     uint64_t *sources; /* per image number: branch records with their source in it; of a recording
                           without any, straight runs */
-    bool *is_image;    /* per image number: whether it is the image in use */
+    bool *is_image;    /* per image number: whether it is the image in use; that of first_alike */
 };
 
 struct br2_target {
@@ -127,6 +133,10 @@ int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recordi
 int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err);
 void br2_recording_done(struct br2_recording *recording);
+/* The address spaces that say what a counted recording's image numbers are ... */
+const struct br2_spaces *br2_recording_spaces(const struct br2_recording *recording);
+/* ... and the images. */
+const struct br2_dsos *br2_recording_dsos(const struct br2_recording *recording);
 /* Adds up, per image, the branch records that start in it, or, where there are none, the straight
  * runs; again when counts have changed. */
 int br2_recording_count_sources(struct br2_recording *recording, struct br2pgo_error *err);
@@ -178,9 +188,7 @@ int br2_list_images(struct br2pgo_conversion *conversion, struct br2pgo_error *e
 /* run.c: whether a recording has anything of the image in use. */
 bool br2_recording_contributes(const struct br2_recording *recording);
 
-/* addressing.c: whether its addresses are those of a file; */
-bool br2_recording_is_of_file(const struct br2_recording *recording);
-/* finds out what the addresses of recordings are that do not say it, by holding them
+/* addressing.c: finds out what the addresses of recordings are that do not say it, by holding them
  * against the image's code. */
 int br2_settle_addressing(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 

@@ -38,7 +38,7 @@ static bool only_counted(const struct br2pgo_conversion *conversion)
     bool counted = conversion->recording_count != 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_recording *recording = &conversion->recordings[i];
-        counted = counted && recording->input != NULL && br2_input_info(recording->input)->counted;
+        counted = counted && recording->counted;
     }
     return counted;
 }
@@ -56,10 +56,9 @@ struct sample_counts {
 
 static void sum_samples(const struct br2_recording *recording, struct sample_counts *sum)
 {
-    const struct br2_recording_info *info = br2_input_info(recording->input);
     uint64_t factor = recording->factor;
-    sum->in += factor * info->samples;
-    sum->unknown += factor * info->unknown_event_samples;
+    sum->in += factor * recording->samples;
+    sum->unknown += factor * recording->unknown_event_samples;
     sum->of_events += factor * recording->event_samples;
     sum->malformed += factor * recording->malformed_samples;
     sum->kept += factor * recording->stats.samples;
@@ -73,9 +72,7 @@ static void add_samples(struct br2pgo_conversion *conversion)
 {
     struct sample_counts sum = {0};
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        if (conversion->recordings[i].input != NULL) {
-            sum_samples(&conversion->recordings[i], &sum);
-        }
+        sum_samples(&conversion->recordings[i], &sum);
     }
     uint64_t in = sum.in;
     if (in == 0 && only_counted(conversion)) {

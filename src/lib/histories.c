@@ -209,8 +209,7 @@ static int take_sample(void *user, const struct br2_sample *sample, struct br2pg
 static int follow(struct following *following, struct br2_recording *recording,
                   struct br2pgo_error *err)
 {
-    const struct br2_recording_info *info = br2_input_info(recording->input);
-    if (info->counted || !br2_recording_contributes(recording)) {
+    if (recording->counted || !br2_recording_contributes(recording)) {
         return 0;
     }
     struct br2_chosen chosen = recording->chosen;

@@ -44,7 +44,7 @@ static int filter(struct br2_recording *recording, keeps keep, const void *user,
 
 static bool is_kernel(const struct br2_recording *recording, uint32_t dso)
 {
-    const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+    const struct br2_dsos *dsos = br2_recording_dsos(recording);
     return dso == BR2_DSO_KERNEL || (dso < dsos->count && dsos->items[dso].kernel);
 }
 
@@ -67,7 +67,7 @@ struct branches {
 
 static bool number_images(struct branches *branches, const struct br2_recording *recording)
 {
-    const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+    const struct br2_dsos *dsos = br2_recording_dsos(recording);
     br2_free(branches->numbers);
     branches->count = dsos->count;
     branches->numbers = br2_calloc(dsos->count, sizeof *branches->numbers);

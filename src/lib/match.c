@@ -52,7 +52,7 @@ static bool mappings_fit(const struct br2_recording *recording, uint32_t dso,
                          const struct br2_image *image)
 {
     struct fit fit = {.image = image};
-    br2_spaces_each_mapping(recording->spaces, dso, check_mapping, &fit);
+    br2_spaces_each_mapping(br2_recording_spaces(recording), dso, check_mapping, &fit);
     return fit.fits;
 }
 
@@ -94,7 +94,7 @@ static enum br2_match match_dso(const struct br2pgo_conversion *conversion,
                                 const struct br2_recording *recording, uint32_t number,
                                 const struct br2_file_identity *file)
 {
-    const struct br2_dso *dso = &br2_spaces_dsos(recording->spaces)->items[number];
+    const struct br2_dso *dso = &br2_recording_dsos(recording)->items[number];
     const struct br2_build_id *build_id = br2_image_build_id(conversion->image);
     if (dso->path[0] == '\0') {
         return BR2_MATCH_UNNAMED;
@@ -126,7 +126,7 @@ struct br2_matching br2_match_recording(const struct br2pgo_conversion *conversi
                                         struct br2_recording *recording,
                                         const struct br2_file_identity *file)
 {
-    const struct br2_dsos *dsos = br2_spaces_dsos(recording->spaces);
+    const struct br2_dsos *dsos = br2_recording_dsos(recording);
     struct br2_matching matching = {.best = BR2_MATCH_NO};
     for (uint32_t i = 0; i < dsos->count; i++) {
         enum br2_match match = match_dso(conversion, recording, i, file);

@@ -25,9 +25,23 @@ void br2_recording_done(struct br2_recording *recording)
     br2_spaces_free(recording->spaces);
     br2_input_close(recording->input);
     br2_free(recording->sources);
-    br2_free(recording->is_image);
+    if (recording->first_alike == NULL) {
+        br2_free(recording->is_image);
+    }
     br2_comms_done(&recording->chosen.comms);
     br2_free(recording->path);
+}
+
+const struct br2_spaces *br2_recording_spaces(const struct br2_recording *recording)
+{
+    return recording->first_alike != NULL ? recording->first_alike->spaces : recording->spaces;
+}
+
+const struct br2_dsos *br2_recording_dsos(const struct br2_recording *recording)
+{
+    struct br2_spaces *spaces =
+        recording->first_alike != NULL ? recording->first_alike->spaces : recording->spaces;
+    return br2_spaces_dsos(spaces);
 }
 
 static int refuse(const struct br2_recording *recording, struct br2pgo_error *err, const char *what,
@@ -341,6 +355,16 @@ static int take_task(void *user, const struct br2_task_event *event, struct br2p
     return rc != 0 ? rc : br2_spaces_add(following->recording->spaces, event, err);
 }
 
+/* What is asked of a recording also when its input is closed. */
+static void keep_info(struct br2_recording *recording)
+{
+    const struct br2_recording_info *info = br2_input_info(recording->input);
+    recording->samples = info->samples;
+    recording->unknown_event_samples = info->unknown_event_samples;
+    recording->counted = info->counted;
+    recording->of_file = info->addressing == BR2_ADDRESSES_OF_FILE;
+}
+
 int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
@@ -359,6 +383,7 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     struct task_user following = {&conversion->selection, recording};
     rc = br2_input_read_tasks(recording->input, take_task, &following, err);
     br2_input_set_tick(recording->input, NULL, NULL);
+    keep_info(recording);
     if (rc == 0) {
         br2_note_damage(conversion, recording);
         rc = br2_spaces_finish(recording->spaces, err);

@@ -6,6 +6,7 @@
 #include "image/bolt_table.h"
 #include "lib/all_images.h"
 #include "lib/conversion.h"
+#include "lib/like.h"
 
 /* Share of the image's branch records that may contradict its code before it is taken to be another
  * build of the program. Glitches are below 1 in 1000 in every recording seen. */
@@ -13,7 +14,7 @@
 
 bool br2_recording_contributes(const struct br2_recording *recording)
 {
-    size_t count = br2_spaces_dsos(recording->spaces)->count;
+    size_t count = br2_recording_dsos(recording)->count;
     for (size_t i = 0; i < count; i++) {
         if (recording->is_image[i] && recording->sources[i] != 0) {
             return true;
@@ -58,19 +59,22 @@ static int build_graph(struct br2pgo_conversion *conversion, struct br2pgo_error
     if (sources == NULL) {
         return br2_fail_memory(err);
     }
+    size_t count = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
         struct br2_recording *recording = &conversion->recordings[i];
-        sources[i] = (struct br2_flow_source){
+        if (recording->first_alike != NULL) {
+            continue;
+        }
+        sources[count++] = (struct br2_flow_source){
             .folded = &recording->folded,
-            .dsos = br2_spaces_dsos(recording->spaces),
+            .dsos = br2_recording_dsos(recording),
             .is_image = recording->is_image,
             .first_time = recording->stats.first_time,
             .base = recording->base,
-            .of_file = br2_recording_is_of_file(recording),
+            .of_file = recording->of_file,
         };
     }
-    struct br2_flow_evidence evidence = {sources, conversion->recording_count,
-                                         needs_traces(conversion)};
+    struct br2_flow_evidence evidence = {sources, count, needs_traces(conversion)};
     int rc = br2_flow_graph_build(conversion->image, &evidence, &conversion->graph, err);
     br2_free(sources);
     if (rc == 0) {
@@ -389,12 +393,16 @@ static void leave_out_recording(struct br2pgo_conversion *conversion, size_t num
     }
 }
 
-static int read_recordings(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+static int read_recordings(struct br2pgo_conversion *conversion, struct br2_kinds *kinds,
+                           struct br2pgo_error *err)
 {
     struct br2pgo_error why = {0};
     size_t i = 0;
     while (i < conversion->recording_count) {
         int rc = br2_recording_read(conversion, &conversion->recordings[i], &why);
+        if (rc == 0) {
+            rc = br2_kinds_take(kinds, conversion, &conversion->recordings[i], &why);
+        }
         bool last = conversion->recording_count == 1;
         if (rc != 0 && (!conversion->options.skip_bad || !is_of_one(rc) || last)) {
             if (err != NULL) {
@@ -416,7 +424,9 @@ static int run_steps(struct br2pgo_conversion *conversion, struct br2pgo_error *
     bool all = conversion->options.all_images != 0;
     int rc = all ? br2_check_patterns(conversion, err) : 0;
     rc = rc != 0 ? rc : check_options(conversion, err);
-    rc = rc != 0 ? rc : read_recordings(conversion, err);
+    struct br2_kinds kinds = {0};
+    rc = rc != 0 ? rc : read_recordings(conversion, &kinds, err);
+    br2_kinds_done(&kinds);
     rc = rc != 0 ? rc : finish_reading(conversion, err);
     if (rc != 0) {
         return rc;

@@ -28,7 +28,7 @@ static int check_sum(const struct br2pgo_conversion *conversion, struct br2pgo_e
     for (size_t i = 0; i < conversion->recording_count; i++) {
         const struct br2_recording *recording = &conversion->recordings[i];
         uint64_t records = recording->stats.records + recording->stats.lone_runs;
-        uint64_t samples = br2_input_info(recording->input)->samples;
+        uint64_t samples = recording->samples;
         uint64_t weighted;
         if (__builtin_mul_overflow(records > samples ? records : samples, recording->factor,
                                    &weighted) ||
@@ -45,14 +45,16 @@ static int check_sum(const struct br2pgo_conversion *conversion, struct br2pgo_e
     return 0;
 }
 
-static int weigh(struct br2pgo_conversion *conversion, struct br2_recording *recording,
-                 struct br2pgo_error *err)
+static void weigh(struct br2pgo_conversion *conversion, struct br2_recording *recording)
 {
+    size_t images = br2_recording_dsos(recording)->count;
     multiply(&recording->folded.traces, recording->factor);
     multiply(&recording->folded.timings, recording->factor);
     br2_note(conversion, BR2PGO_NOTE_DETAIL, "every count of '%s' is multiplied by %llu",
              recording->path, (unsigned long long)recording->factor);
-    return br2_recording_count_sources(recording, err);
+    for (size_t i = 0; i < images; i++) {
+        recording->sources[i] *= recording->factor;
+    }
 }
 
 int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
@@ -67,7 +69,7 @@ int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
     int rc = check_sum(conversion, err);
     for (size_t i = 0; rc == 0 && i < conversion->recording_count; i++) {
         if (conversion->recordings[i].factor != 1) {
-            rc = weigh(conversion, &conversion->recordings[i], err);
+            weigh(conversion, &conversion->recordings[i]);
         }
     }
     return rc;

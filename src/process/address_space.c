@@ -510,7 +510,7 @@ void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
         const struct br2_mapping *mapping = br2_mapping_set_after(&spaces->views[i].mappings, 0);
         for (; mapping != NULL;
              mapping = br2_mapping_set_after(&spaces->views[i].mappings, mapping->end)) {
-            if (mapping->dso == dso) {
+            if (dso == BR2_NO_DSO || mapping->dso == dso) {
                 sink(user, mapping);
             }
         }

@@ -76,7 +76,8 @@ static inline bool br2_is_kernel_address(uint64_t address)
 const struct br2_mapping *br2_spaces_resolve(const struct br2_spaces *spaces, uint32_t view,
                                              uint64_t address);
 
-/* All executable mappings of one image, over all views: calls `sink` for each. */
+/* All executable mappings of one image (BR2_NO_DSO: of every image), over all views: calls `sink`
+ * for each. */
 void br2_spaces_each_mapping(const struct br2_spaces *spaces, uint32_t dso,
                              void (*sink)(void *user, const struct br2_mapping *mapping),
                              void *user);
