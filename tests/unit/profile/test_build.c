@@ -103,22 +103,21 @@ static struct br2_body_sample *add_sample(struct br2_function_profile *function,
 }
 
 /* By hand. A place with calls ran at least as often as it called; functions of one name add up;
- * totals are executions times bytes. Of 19 records, 9 have a run that leads to them: calls and
- * heads are that part of what was recorded, targets all of it. */
+ * totals are executions times bytes. */
 static struct br2_profile *wanted_profile(const char *f)
 {
     struct br2_profile *profile = br2_profile_new();
     assert_non_null(profile);
-    struct br2_function_profile *work = add_function(profile, "work", 1 * 5 + 1 * 2, 1); /* 0.5 */
-    struct br2_body_sample *sample = add_sample(work, 1, 2);                             /* 2.4 */
+    struct br2_function_profile *work = add_function(profile, "work", 1 * 5 + 1 * 2, 1);
+    struct br2_body_sample *sample = add_sample(work, 1, 5);
     assert_true(br2_profile_target(sample, name_in(profile, "same"), 5));
-    sample = add_sample(work, 2, 2); /* 1.9 */
+    sample = add_sample(work, 2, 4);
     assert_true(br2_profile_target(sample, name_in(profile, "same"), 3));
     assert_true(br2_profile_target(sample, name_in(profile, "nodecl"), 1));
-    sample = add_sample(work, 3, 1); /* 0.9 */
+    sample = add_sample(work, 3, 2);
     assert_true(br2_profile_target(sample, name_in(profile, f), 2));
-    add_sample(add_function(profile, "same", 1 * 2 + 2 * 2, 3 + 1), 1, 3); /* 2.8, 0.9 */
-    add_sample(add_function(profile, f, 2 * 2, 1), 1, 2);                  /* 0.9 */
+    add_sample(add_function(profile, "same", 1 * 2 + 2 * 2, 6 + 2), 1, 3);
+    add_sample(add_function(profile, f, 2 * 2, 2), 1, 2);
     return profile;
 }
 
