@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/* Room for so many traces is made at once, before the first: more of them, of many processes, may
+ * come to few. */
+#define ROOM_MAX 32768
+
 struct place_in_file {
     const struct br2_mapping *mapping; /* NULL where there is none */
     uint32_t dso;
@@ -115,6 +119,12 @@ static bool fold_timing(struct br2_folded *folded, const struct br2_spaces *spac
            br2_trace_table_add(&folded->timings, &folded_timing);
 }
 
+static bool make_room(struct br2_trace_table *table, const struct br2_live_traces *live)
+{
+    size_t more = live->used < ROOM_MAX ? live->used : ROOM_MAX;
+    return more == 0 || table->used != 0 || br2_trace_table_reserve(table, more);
+}
+
 static bool fold_table(struct br2_folded *folded, const struct br2_spaces *spaces,
                        struct br2_live_traces *table,
                        bool (*fold_one)(struct br2_folded *, const struct br2_spaces *,
@@ -133,7 +143,8 @@ static bool fold_table(struct br2_folded *folded, const struct br2_spaces *space
 int br2_fold(struct br2_folded *folded, const struct br2_spaces *spaces,
              struct br2_counting *counting, struct br2pgo_error *err)
 {
-    if (!fold_table(folded, spaces, counting->traces, br2_fold_trace)) {
+    if (!make_room(&folded->traces, counting->traces) ||
+        !fold_table(folded, spaces, counting->traces, br2_fold_trace)) {
         return br2_fail_memory(err);
     }
     if (counting->timings != NULL && !fold_table(folded, spaces, counting->timings, fold_timing)) {

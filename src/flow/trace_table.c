@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+#define SLOTS_MIN 4096 /* a power of two */
+
 /* Multiply-add hashing (Dietzfelbinger et al.): with multipliers that nobody outside knows, no file
  * can be made whose traces all meet in one slot. The product's high half is the good one. */
 static inline uint64_t mix(const struct br2_hash_key *key, uint64_t from, uint64_t to,
@@ -41,12 +43,9 @@ static struct br2_trace *find(const struct br2_trace_table *table, const struct 
     return &table->slots[at];
 }
 
-static bool grow(struct br2_trace_table *table)
+static bool enlarge(struct br2_trace_table *table, size_t slot_count)
 {
-    struct br2_trace_table larger = {
-        .slot_count = table->slot_count != 0 ? table->slot_count * 2 : 4096,
-        .used = table->used,
-    };
+    struct br2_trace_table larger = {.slot_count = slot_count, .used = table->used};
     larger.slots = br2_calloc(larger.slot_count, sizeof *larger.slots);
     if (larger.slots == NULL) {
         return false;
@@ -61,9 +60,18 @@ static bool grow(struct br2_trace_table *table)
     return true;
 }
 
+bool br2_trace_table_reserve(struct br2_trace_table *table, size_t more)
+{
+    size_t wanted = table->slot_count != 0 ? table->slot_count : SLOTS_MIN;
+    while (wanted / 2 < table->used + more) {
+        wanted *= 2;
+    }
+    return wanted <= table->slot_count || enlarge(table, wanted);
+}
+
 bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *trace)
 {
-    if (table->used >= table->slot_count / 2 && !grow(table)) {
+    if (table->used >= table->slot_count / 2 && !br2_trace_table_reserve(table, 1)) {
         return false;
     }
     struct br2_trace *slot = find(table, trace, hash_of(trace));

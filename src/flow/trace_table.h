@@ -51,6 +51,8 @@ struct br2_trace_table {
     size_t used;
 };
 
+/* Makes room for so many more traces at once. False when memory runs out. */
+bool br2_trace_table_reserve(struct br2_trace_table *table, size_t more);
 /* Adds the counts of `trace`; one with a count of 0 adds only to what is there. False when memory
  * runs out. */
 bool br2_trace_table_add(struct br2_trace_table *table, const struct br2_trace *trace);

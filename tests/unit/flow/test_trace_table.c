@@ -94,6 +94,27 @@ static void test_first_seen(void **state)
     br2_trace_table_done(&table);
 }
 
+/* Room that was made is enough, and what is there stays. */
+static void test_reserve(void **state)
+{
+    (void)state;
+    struct br2_trace_table table = {0};
+    for (uint64_t i = 1; i <= 10000; i++) {
+        if (i == 100) {
+            assert_true(br2_trace_table_reserve(&table, 9901));
+        }
+        struct br2_trace trace = {i, 2, 3, 4, i, 0, 0};
+        size_t before = table.slot_count;
+        assert_true(br2_trace_table_add(&table, &trace));
+        assert_true(i < 100 || table.slot_count == before);
+    }
+    assert_int_equal(table.slot_count, 32768);
+    assert_int_equal(table.used, 10000);
+    static const struct br2_trace early = {99, 2, 3, 4, 1, 0, 0};
+    assert_int_equal(br2_trace_table_count(&table, &early), 99);
+    br2_trace_table_done(&table);
+}
+
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -109,9 +130,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_parts_of_the_key),
-        cmocka_unit_test(test_first_seen),
+        cmocka_unit_test(test_growth),         cmocka_unit_test(test_parts_of_the_key),
+        cmocka_unit_test(test_first_seen),     cmocka_unit_test(test_reserve),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
