@@ -64,10 +64,10 @@ class Builds:
         command.append("--")
         return self.steps.make(output, command + self.program.command(binary, True), [binary])
 
-    def convert(self, binary, recording, name):
+    def convert(self, binary, recording, name, *options):
         """br2pgo's profile."""
         output = os.path.join(os.path.dirname(binary), name)
-        command = [self.tools.br2pgo, "-q", recording, "-b", binary, "-o", output]
+        command = [self.tools.br2pgo, "-q", *options, recording, "-b", binary, "-o", output]
         return self.steps.make(output, command, [self.tools.br2pgo, recording, binary])
 
     def bolt(self, binary, profile, folder):
@@ -134,8 +134,12 @@ def clang_variants(builds):
     def use(profile, folder, *flags):
         return builds.build(folder, ["-fprofile-sample-use=" + profile, *flags], [profile])
 
-    def sampled(folder="br2pgo", *flags):
-        return use(builds.convert(plain(), recording(), "br2pgo.prof"), folder, *flags)
+    def sampled():
+        return use(builds.convert(plain(), recording(), "br2pgo.prof"), "br2pgo")
+
+    def inferred():
+        profile = builds.convert(plain(), recording(), "br2pgo-inferred.prof", "--flow-inference")
+        return use(profile, "br2pgo-inferred", *INFERENCE)
 
     def peer(folder="profgen", *flags):
         return use(builds.profgen(plain(), recording()), folder, *flags)
@@ -143,7 +147,7 @@ def clang_variants(builds):
     yield "-O2", plain
     yield "br2pgo", sampled
     yield "llvm-profgen", peer
-    yield "br2pgo, flow inference", lambda: sampled("br2pgo-inferred", *INFERENCE)
+    yield "br2pgo, flow inference", inferred
     yield "llvm-profgen, flow inference", lambda: peer("profgen-inferred", *INFERENCE)
     yield "instrumented", builds.instrumented_clang
     yield from bolt_variants(builds, plain, sampled)

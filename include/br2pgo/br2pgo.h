@@ -61,6 +61,8 @@ struct br2pgo_options {
     int ignore_build_id;      /* take an image although its build-id differs */
     int suffixes;             /* enum br2pgo_suffixes */
     int symbol_list;          /* collect the names of all functions for the outputs */
+    int flow_inference; /* LLVM profiles for clang with -mllvm -sample-profile-use-profi: counts
+                           that fit together rather than each the best of its place */
     int gcc_version;  /* major version of the GCC that gcov outputs are for; 0: what built the image
                        */
     int gcov_version; /* of the format GCC reads, 1 to 3; 0: follows from the compiler's; without
@@ -88,7 +90,7 @@ struct br2pgo_options {
 #define BR2PGO_OPTIONS_INIT                                                                        \
     {                                                                                              \
         sizeof(struct br2pgo_options), NULL, NULL, NULL, 0, BR2PGO_SUFFIXES_AUTO, 0, 0, 0, 0, 0,   \
-            NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL                                         \
+            0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL                                      \
     }
 
 /* `options` may be NULL. Sets `*ret` to NULL on failure. BR2PGO_INVALID: a size or value this

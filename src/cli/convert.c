@@ -170,6 +170,7 @@ int br2_convert(const struct br2_arguments *arguments, struct br2pgo_error *err)
     options.all_images = arguments->all_images;
     options.suffixes = arguments->suffixes;
     options.symbol_list = arguments->symbol_list;
+    options.flow_inference = arguments->flow_inference;
     options.gcc_version = arguments->gcc_version;
     options.gcov_version = arguments->gcov_version;
     options.bolt_version = arguments->bolt_version;

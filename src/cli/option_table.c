@@ -169,6 +169,8 @@ const struct br2_option_line br2_option_lines[] = {
      "suffixes of function names the compiler ignores (default: auto)", 0},
     {OPTION_SYMBOL_LIST, "symbol-list", NULL, FOR_CONVERT,
      "list all functions, so that those without samples are cold", MEMBER(symbol_list)},
+    {OPTION_FLOW_INFERENCE, "flow-inference", NULL, FOR_CONVERT,
+     "for clang with -mllvm -sample-profile-use-profi", MEMBER(flow_inference)},
     {OPTION_COMPRESS, "compress", NULL, FOR_WRITING, "compress the profile's sections",
      MEMBER(compress)},
     {OPTION_MD5, "md5", NULL, FOR_WRITING, "write names as MD5 hashes", MEMBER(md5)},

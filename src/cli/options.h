@@ -114,6 +114,7 @@ struct br2_arguments {
     bool all_images;
     bool ignore_build_id;
     bool symbol_list;
+    bool flow_inference;
     bool compress;
     bool md5;
     bool partial;

@@ -221,6 +221,7 @@ static int build_llvm_profile(struct br2pgo_conversion *conversion, struct br2pg
         .suffixes = suffix_policy(conversion, unique_names),
         .keep_unique = unique_names,
         .symbol_list = conversion->options.symbol_list != 0,
+        .flow_inference = conversion->options.flow_inference != 0,
     };
     br2_note_llvm_builder(conversion);
     return br2_profile_build(conversion->graph, conversion->debug, &options, &conversion->profile,
@@ -239,14 +240,19 @@ static int build_gcc_profile(struct br2pgo_conversion *conversion, struct br2pgo
                              &conversion->gcc_profile, &conversion->build_stats, err);
 }
 
-/* GCC's profiles follow GCC's own rules, the others have no names of functions to shorten. */
-static int check_suffixes(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
+/* GCC's profiles follow GCC's own rules, the others have no names of functions to shorten and no
+ * counts of source lines. */
+static int check_llvm_options(const struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
-    if (conversion->options.suffixes == BR2PGO_SUFFIXES_AUTO || needs_rules(conversion, false)) {
+    bool suffixes = conversion->options.suffixes != BR2PGO_SUFFIXES_AUTO;
+    if ((!suffixes && conversion->options.flow_inference == 0) || needs_rules(conversion, false)) {
         return 0;
     }
-    br2_fail(err, BR2PGO_INVALID, "no output cuts the suffixes of names in a way to be chosen");
-    br2_hint(err, "leave --names out; profiles for LLVM's compilers do");
+    br2_fail(err, BR2PGO_INVALID, "no output %s",
+             suffixes ? "cuts the suffixes of names in a way to be chosen"
+                      : "is for a compiler with flow inference");
+    br2_hint(err, "leave %s out; profiles for LLVM's compilers %s",
+             suffixes ? "--names" : "--flow-inference", suffixes ? "do" : "are");
     return BR2PGO_INVALID;
 }
 
@@ -260,7 +266,7 @@ static int build_profiles(struct br2pgo_conversion *conversion, struct br2pgo_er
         rc = br2_settle_formats(conversion, err);
     }
     if (rc == 0) {
-        rc = check_suffixes(conversion, err);
+        rc = check_llvm_options(conversion, err);
     }
     if (rc == 0 && needs_rules(conversion, true)) {
         rc = build_gcc_profile(conversion, err);
@@ -289,7 +295,7 @@ static int check_options(const struct br2pgo_conversion *conversion, struct br2p
                  "bolt-preagg (.preagg) is; fdata is the same for all: leave --bolt-version out");
         return BR2PGO_INVALID;
     }
-    if (!needs_debug(conversion) && check_suffixes(conversion, err) != 0) {
+    if (!needs_debug(conversion) && check_llvm_options(conversion, err) != 0) {
         return BR2PGO_INVALID;
     }
     if (conversion->options.debug_binary != NULL && !needs_debug(conversion) &&

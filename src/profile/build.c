@@ -186,17 +186,18 @@ static void add(uint64_t *sum, uint64_t count)
 }
 
 /* One instruction that ran `count` times at a known location. */
-static void count_location(struct builder *builder, struct source_function *function,
-                           const struct br2_location *location, uint64_t count, uint8_t size)
+static int count_location(struct builder *builder, struct source_function *function,
+                          const struct br2_location *location, uint64_t count,
+                          const struct br2_insn *insn)
 {
-    add_totals(function, location->scope, br2_multiply_saturated(count, size));
+    add_totals(function, location->scope, br2_multiply_saturated(count, insn->size));
     if (location->line == 0) {
         add(&builder->stats->no_line, count);
-        return;
+        return 0;
     }
     if (function->nodes[location->scope] == NULL) {
         add(&builder->stats->no_declaration, count);
-        return;
+        return 0;
     }
     add(&builder->stats->kept, count);
     struct br2_discriminator discriminator =
@@ -204,6 +205,9 @@ static void count_location(struct builder *builder, struct source_function *func
     uint64_t scaled = br2_multiply_saturated(count, discriminator.factor);
     uint64_t *most = &function->most[location - function->debug->locations];
     *most = scaled > *most ? scaled : *most;
+    return builder->options->flow_inference && insn->kind == BR2_INSN_COND
+               ? br2_build_note_branch(builder, function, location, insn, scaled)
+               : 0;
 }
 
 static bool holds(const struct source_function *function, uint64_t address)
@@ -264,8 +268,8 @@ static int count_function(struct builder *builder, const struct br2_flow_functio
             add(&builder->stats->assembly, count);
         } else if (location == NULL) {
             add(&builder->stats->no_line, count);
-        } else {
-            count_location(builder, function, location, count, insn->size);
+        } else if (count_location(builder, function, location, count, insn) != 0) {
+            return br2_fail_memory(err);
         }
     }
     return 0;
@@ -301,7 +305,8 @@ static int compare_contributions(const void *left, const void *right)
     return a->count > b->count ? -1 : a->count < b->count; /* highest first */
 }
 
-/* All of a function's places, also those that never ran: a place with 0 is known to be cold. */
+/* All of a function's places, also those that never ran: a place with 0 is known to be cold. In the
+ * end the highest count of a place is taken, so that of a loop's condition stands for it. */
 static size_t collect(const struct builder *builder, const struct source_function *function,
                       struct contribution *items)
 {
@@ -321,6 +326,11 @@ static size_t collect(const struct builder *builder, const struct source_functio
             .copy = copies ? d.copy : 0,
             .count = function->most[i],
         };
+    }
+    for (size_t i = 0; i < function->branch_count; i++) {
+        const struct source_branch *branch = &function->branches[i];
+        items[count++] = (struct contribution){
+            .node = branch->node, .place = branch->place, .count = branch->count};
     }
     return count;
 }
@@ -359,10 +369,12 @@ static size_t join_lines(struct contribution *items, size_t count)
 }
 
 /* Functions of the same name (static ones, clones) add up. */
-static int write_function(const struct builder *builder, const struct source_function *function,
+static int write_function(const struct builder *builder, struct source_function *function,
                           struct br2pgo_error *err)
 {
-    struct contribution *items = br2_calloc(function->debug->location_count, sizeof *items);
+    br2_build_join_branches(function);
+    struct contribution *items =
+        br2_calloc(function->debug->location_count + function->branch_count, sizeof *items);
     if (items == NULL) {
         return br2_fail_memory(err);
     }
@@ -445,6 +457,9 @@ int br2_profile_build(const struct br2_flow_graph *graph, struct br2_debug *debu
         rc = rc != 0 ? br2_fail_memory(err) : 0;
     }
     br2_build_gcc_done(&builder);
+    for (size_t i = 0; i < builder.count; i++) {
+        br2_free(builder.functions[i].branches);
+    }
     br2_free(builder.functions);
     br2_strings_done(&builder.known);
     br2_arena_done(&builder.arena);

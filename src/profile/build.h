@@ -21,6 +21,7 @@ struct br2_build_options {
     enum br2_suffix_policy suffixes; /* the rules of GCC have their own */
     bool keep_unique;                /* keep ".__uniq." under BR2_SUFFIX_SELECTED */
     bool symbol_list;                /* collect the names of all functions of the image */
+    bool flow_inference;             /* by BR2_RULES_LLVM: for a compiler that infers flow */
 };
 
 /* Executions of instructions (straight runs times instructions in them) by what became of them. */

@@ -26,6 +26,21 @@ static int entered_node(struct builder *builder, const struct br2_debug_function
     return rc;
 }
 
+/* So many branches on the scale of runs. A history has one run fewer than branches: these count
+ * more than the runs around them, by a 32nd part where histories are of 32, and the compiler takes
+ * what is left over for the count of another branch. */
+static uint64_t as_runs(const struct builder *builder, uint64_t count)
+{
+    if (!builder->options->flow_inference || builder->runs == 0 ||
+        builder->runs >= builder->branches || count == 0) {
+        return count;
+    }
+    unsigned __int128 product = count;
+    uint64_t scaled =
+        (uint64_t)((product * builder->runs + builder->branches / 2) / builder->branches);
+    return scaled != 0 ? scaled : 1;
+}
+
 /* The head count of a function is that of the code range it starts with. */
 static int add_head(struct builder *builder, const struct br2_flow_function *flow,
                     struct br2pgo_error *err)
@@ -39,7 +54,7 @@ static int add_head(struct builder *builder, const struct br2_flow_function *flo
     struct br2_function_profile *node = NULL;
     rc = entered_node(builder, debug, &node, err);
     if (rc == 0 && node != NULL) {
-        node->head = br2_add_saturated(node->head, flow->entered);
+        node->head = br2_add_saturated(node->head, as_runs(builder, flow->entered));
     }
     return rc;
 }
@@ -180,16 +195,33 @@ static int add_calls(struct builder *builder, const struct br2_flow_edge *edges,
         }
         calls += counted;
     }
+    calls = as_runs(builder, calls);
     if (rc == 0 && sample != NULL && calls > sample->count) {
         sample->count = calls;
     }
     return rc;
 }
 
+/* What counts of branches and those of runs are to each other: behind each branch into the image
+ * was a run, unless it was the newest of its history. */
+static void count_records(struct builder *builder)
+{
+    const struct br2_flow_graph *graph = builder->graph;
+    for (size_t i = 0; i < graph->run_count; i++) {
+        builder->runs = br2_add_saturated(builder->runs, graph->runs[i].count);
+    }
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        if (graph->edges[i].to != 0) {
+            builder->branches = br2_add_saturated(builder->branches, graph->edges[i].count);
+        }
+    }
+}
+
 int br2_build_calls(struct builder *builder, struct br2pgo_error *err)
 {
     const struct br2_flow_graph *graph = builder->graph;
     int rc = 0;
+    count_records(builder);
     for (size_t i = 0; rc == 0 && i < graph->function_count; i++) {
         if (graph->functions[i].entered != 0) {
             rc = add_head(builder, &graph->functions[i], err);

@@ -6,12 +6,24 @@
 #include "profile/build.h"
 #include "profile/discriminator.h"
 
+/* A conditional branch that ran; of a place that has several, loops are told by their targets. */
+struct source_branch {
+    struct br2_function_profile *node;
+    struct br2_place place;
+    uint64_t address;
+    uint64_t target;
+    uint64_t count; /* times the factor */
+};
+
 /* A function of the debug information, while instructions are counted into it. */
 struct source_function {
     const struct br2_debug_function *debug;
     enum br2_discriminator_scheme scheme;
     struct br2_function_profile **nodes; /* per scope; NULL: has no place in a profile */
     uint64_t *most; /* per location: the highest count of its instructions, times the factor */
+    struct source_branch *branches; /* freed with the builder */
+    size_t branch_count;
+    size_t branch_capacity;
 };
 
 /* Functions of one name that are declared in different files: GCC 16 tells them apart. */
@@ -43,6 +55,8 @@ struct builder {
     struct br2_strings known; /* debug function pointers as bytes: same numbers as functions */
     struct br2_arena arena;   /* what is needed only while building */
     bool fs_discriminators;
+    uint64_t branches; /* into the image, and the runs in it: set by br2_build_calls */
+    uint64_t runs;
     struct name_files files;        /* only for GCC 16 */
     struct second_callsite *second; /* only for GCC 13 to 15 */
     size_t second_count;
@@ -65,6 +79,16 @@ struct br2_place br2_build_place(const struct builder *builder,
 /* The function as far as its body was counted; NULL where no run hit it. */
 struct source_function *br2_build_known(struct builder *builder,
                                         const struct br2_debug_function *debug);
+
+/* build_loops.c: */
+
+/* Notes a conditional branch of `location`, whose scope has a node, that ran `count` times, times
+ * the factor. BR2PGO_NO_MEMORY. */
+int br2_build_note_branch(const struct builder *builder, struct source_function *function,
+                          const struct br2_location *location, const struct br2_insn *insn,
+                          uint64_t count);
+/* Leaves one branch for each place that is a loop's condition, with the condition's count. */
+void br2_build_join_branches(struct source_function *function);
 
 /* build_calls.c: adds head counts and call targets. */
 int br2_build_calls(struct builder *builder, struct br2pgo_error *err);

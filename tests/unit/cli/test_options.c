@@ -474,7 +474,7 @@ static const char *const all_options[] = {
     "version",       "threads",   "weight",       "skip-bad",
     "comm",          "cpu",       "time",         "pid",
     "ignore-kernel", "min-count", "bolt-version", "max-memory",
-    "gcov-version",  "compat",    "completion",
+    "gcov-version",  "compat",    "completion",   "flow-inference",
 };
 #define OPTION_COUNT (sizeof all_options / sizeof *all_options)
 
