@@ -266,10 +266,48 @@ static int copy_callee(struct builder *builder, const struct second_callsite *se
     return rc;
 }
 
+static bool has_lines(const struct br2_function_profile *function)
+{
+    bool any = function->sample_count != 0;
+    for (size_t i = 0; !any && i < function->callsite_count; i++) {
+        any = has_lines(function->callsites[i].callee);
+    }
+    return any;
+}
+
+/*
+ * The line of a call that was inlined and never ran is known not to run. GCC reads the profile when
+ * it has inlined what the profile has counts for, and nothing more of that size: such a call still
+ * stands there. Without a record of its line, a branch to it would be as good as even.
+ * Recursion: as deep as functions are inlined.
+ */
+static int add_idle_calls(struct br2_function_profile *function, struct br2pgo_error *err)
+{
+    for (size_t i = 0; i < function->callsite_count; i++) {
+        struct br2_function_profile *callee = function->callsites[i].callee;
+        int rc = add_idle_calls(callee, err);
+        if (rc != 0) {
+            return rc;
+        }
+        if (callee->total == 0 && has_lines(callee) &&
+            br2_profile_sample(function, function->callsites[i].place) == NULL) {
+            return br2_fail_memory(err);
+        }
+    }
+    return 0;
+}
+
 int br2_build_finish_gcc(struct builder *builder, struct br2pgo_error *err)
 {
     struct br2_profile *profile = builder->profile;
     br2_profile_derive_totals(profile);
+    bool idle = builder->options->rules == BR2_RULES_GCC_5;
+    for (size_t i = 0; idle && i < profile->function_count; i++) {
+        int rc = add_idle_calls(profile->functions[i], err);
+        if (rc != 0) {
+            return rc;
+        }
+    }
     for (size_t i = 0; i < profile->function_count; i++) {
         br2_profile_floor_head(profile->functions[i]);
         if (builder->options->rules == BR2_RULES_GCC_16) {

@@ -199,10 +199,10 @@ static void in_16_discriminators_have_parts(void **state)
 /* f, of which a part was split off and inlined again; and a call of f by itself in line 12:
  *   401010 nop  11;  401011 nop  12, the part;  401012 nop  13, the inlined call;  401013 ret  14
  */
-#define SPLIT                                                                                      \
+#define OF_F(code, inlined)                                                                        \
     ".text\n.file 1 \"a.c\"\n.globl _start\n.type _start, @function\n_start: call work\nhlt\n"     \
-    ".size _start, .-_start\n.org 0x10, 0x90\n.type work, @function\nwork:\n.loc 1 11\nnop\n"      \
-    "part_at:\n.loc 1 12\nnop\npart_end:\n.loc 1 13\nnop\ncall_end:\n.loc 1 14\nret\nwork_end:\n"  \
+    ".size _start, .-_start\n.org 0x10, 0x90\n.type work, @function\nwork:\n.loc 1 11\n" code      \
+    "call_end:\n.loc 1 14\nover: ret\nwork_end:\n"                                                 \
     ".size work, .-work\n.section .debug_abbrev\n"                                                 \
     ".uleb128 1, 0x11, 1, 0x25, 8, 0x13, 11, 0x10, 0x17, 0x11, 1, 0x12, 7, 0, 0\n"                 \
     ".uleb128 2, 0x2e, 1, 3, 8, 0x3a, 11, 0x3b, 11, 0x11, 1, 0x12, 7, 0, 0\n"                      \
@@ -210,9 +210,14 @@ static void in_16_discriminators_have_parts(void **state)
     ".uleb128 6, 0x1d, 0, 0x31, 0x13, 0x11, 1, 0x12, 7, 0x58, 11, 0x59, 11, 0x2136, 11, 0, 0\n"    \
     ".uleb128 0\n.section .debug_info\n.Linfo: .long unit_end - 1f\n1: .short 4\n"                 \
     ".long .debug_abbrev\n.byte 8\n.uleb128 1\n.string \"GNU C17 16.2.0 -O2\"\n.byte 29\n"         \
-    ".long .debug_line\n" SPAN("work", "work_end") ABSTRACT("f", "10") ".uleb128 2\n" FUNCTION(    \
-        "f", "1", "10", "work") INLINED("6", "f", "part_at", "part_end", "10", "0")                \
-        INLINED("6", "f", "part_end", "call_end", "12", "0") ".byte 0\n.byte 0\nunit_end:\n"
+    ".long .debug_line\n" SPAN("work", "work_end")                                                 \
+        ABSTRACT("f", "10") ".uleb128 2\n" FUNCTION("f", "1", "10", "work") inlined INLINED(       \
+            "6", "f", "call_at", "call_end", "12", "0") ".byte 0\n.byte 0\nunit_end:\n"
+#define SPLIT                                                                                      \
+    OF_F("nop\npart_at:\n.loc 1 12\nnop\ncall_at:\n.loc 1 13\nnop\n",                              \
+         INLINED("6", "f", "part_at", "call_at", "10", "0"))
+/* 401010 jne, over the inlined call of f in 401012, to 401013 ret. */
+#define IDLE OF_F("jne over\ncall_at:\n.loc 1 13\nnop\n", "")
 
 static void a_part_inlined_again_is_no_call(void **state)
 {
@@ -230,6 +235,26 @@ static void a_part_inlined_again_is_no_call(void **state)
                    "f:4:1 a.c\n 1: 1\n 2: 1\n 4: 1\n 2: f:1\n  3: 1\n");
     assert_profile(&c, BR2_RULES_LLVM, BR2_SUFFIX_ALL,
                    "f:4:1\n 1: 1\n 4: 1\n 0: f:1\n  2: 1\n 2: f:1\n  3: 1\n");
+    done(&c);
+}
+
+/* GCC up to 12 may not inline a call that never ran: its line, too, is known not to run. */
+static void the_line_of_an_idle_call_is_idle(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record past[] = {{FC_OTHER, 0x401000, 0},
+                                                    {0x401000, 0x401010, 0},
+                                                    {0x401010, 0x401013, 0},
+                                                    {0x401013, 0x401005, 0}};
+    struct build_case c;
+    fc_open(&c.flow, IDLE, FC_TEXT);
+    fc_history(&c.flow, past, sizeof past / sizeof *past);
+    fc_build(&c.flow);
+    assert_int_equal(br2_debug_open(c.flow.image, NULL, NULL, &c.debug, NULL), 0);
+    assert_profile(&c, BR2_RULES_GCC_5, BR2_SUFFIX_GCC,
+                   "f:2:1\n 1: 1\n 2: 0\n 4: 1\n 2: f:0\n  3: 0\n");
+    assert_profile(&c, BR2_RULES_GCC_16, BR2_SUFFIX_GCC_16,
+                   "f:2:1 a.c\n 1: 1\n 4: 1\n 2: f:0\n  3: 0\n");
     done(&c);
 }
 
@@ -268,6 +293,7 @@ int main(void)
         cmocka_unit_test(from_13_to_15_call_sites_are_there_twice),
         cmocka_unit_test(in_16_discriminators_have_parts),
         cmocka_unit_test(a_part_inlined_again_is_no_call),
+        cmocka_unit_test(the_line_of_an_idle_call_is_idle),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
