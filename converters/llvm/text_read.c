@@ -311,8 +311,9 @@ static int read_metadata(struct text_reader *r, size_t depth, struct piece text)
 {
     struct br2_function_profile *function = r->stack[r->depth - 1];
     uint64_t value;
+    /* LLVM's reader takes a checksum of 0 for none: one before it stays. */
     if (parse_metadata(text, "!CFGChecksum:", UINT64_MAX, &value)) {
-        function->checksum = value;
+        function->checksum = value != 0 ? value : function->checksum;
         if (depth == 1 && value != 0) {
             r->profile->has_checksums = true;
         }

@@ -71,6 +71,8 @@ static void metadata_comes_last(void **state)
                              "  !Attributes: 4\n !CFGChecksum: 11\n !Attributes: 2\n";
     becomes(in, in);
     becomes("f:1:1\n 1: 1\n !Flat\n", "f:1:1\n 1: 1\n");
+    becomes("f:1:1\n 1: 1\n !CFGChecksum: 7\n !CFGChecksum: 0\n !Attributes: 2\n !Attributes: 0\n",
+            "f:1:1\n 1: 1\n !CFGChecksum: 7\n");
 }
 
 static void lines_indented_too_deep_belong_to_the_innermost_function(void **state)
