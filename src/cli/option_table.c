@@ -282,7 +282,7 @@ const char *br2_option_words(const struct br2_option_line *line)
     case OPTION_SECTION:
         return line->help; /* lists them, and nothing else */
     case OPTION_COMPAT:
-        return "llvm-profgen|perf2bolt|create_llvm_prof|create_gcov";
+        return "llvm-profgen|perf2bolt|create_llvm_prof|create_gcov|llvm-profdata|profile_merger";
     default:
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define FIRST_SHOWN_MS 300
 #define INTERVAL_MS    100
@@ -20,6 +21,16 @@ void br2_progress_begin(struct br2_progress_line *line, bool enabled,
     line->last = line->start;
 }
 
+static bool is_too_soon(const struct br2_progress_line *line, const char *phase,
+                        const struct timespec *now)
+{
+    if (line->at_once && (line->phase == NULL || strcmp(line->phase, phase) != 0)) {
+        return false;
+    }
+    return (!line->at_once && milliseconds_between(&line->start, now) < FIRST_SHOWN_MS) ||
+           (line->visible && milliseconds_between(&line->last, now) < INTERVAL_MS);
+}
+
 int br2_progress_show(void *user, const char *phase, uint64_t done, uint64_t total)
 {
     struct br2_progress_line *line = user;
@@ -28,8 +39,7 @@ int br2_progress_show(void *user, const char *phase, uint64_t done, uint64_t tot
     }
     struct timespec now;
     if (!line->enabled || clock_gettime(CLOCK_MONOTONIC, &now) != 0 ||
-        milliseconds_between(&line->start, &now) < FIRST_SHOWN_MS ||
-        (line->visible && milliseconds_between(&line->last, &now) < INTERVAL_MS)) {
+        is_too_soon(line, phase, &now)) {
         return 0;
     }
     double share = total != 0 ? (double)done / (double)total : 0;
@@ -39,6 +49,7 @@ int br2_progress_show(void *user, const char *phase, uint64_t done, uint64_t tot
             share * 100);
     (void)fflush(stderr);
     line->visible = true;
+    line->phase = phase;
     line->last = now;
     return 0;
 }

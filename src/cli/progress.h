@@ -10,12 +10,15 @@
 
 struct br2_progress_line {
     bool enabled;
+    bool at_once; /* every phase is shown, however short it is */
     bool visible;
+    const char *phase; /* the last that was shown */
     struct timespec start;
     struct timespec last;
     const volatile sig_atomic_t *stop; /* non-zero: the user asked to stop */
 };
 
+/* Work of less than 300 ms goes unseen, unless `at_once` is set after this. */
 void br2_progress_begin(struct br2_progress_line *line, bool enabled,
                         const volatile sig_atomic_t *stop);
 /* A br2pgo_progress; `user` is the line. Asks to stop when the user did. */

@@ -19,6 +19,7 @@ static bool show_progress(const struct br2_arguments *arguments)
 void br2_reading_begin(struct br2_progress_line *line, const struct br2_arguments *arguments)
 {
     br2_progress_begin(line, show_progress(arguments), br2_signals_stop());
+    line->at_once = arguments->progress == BR2_WHEN_ALWAYS;
 }
 
 /* A recording that comes through a pipe is complete when anything but reading begins. */

@@ -38,7 +38,9 @@ static inline bool br2_record_is_wrong_path(uint64_t flags)
  * taken, which is where it went straight on. */
 static inline bool br2_record_is_taken(uint64_t flags)
 {
-    return (flags & BR2_RECORD_NOT_TAKEN) == 0 && !br2_record_is_wrong_path(flags);
+    /* Most processors set none of these bits: one test in the hot loop. */
+    return (flags & (BR2_RECORD_NOT_TAKEN | UINT64_C(3) << 24)) == 0 ||
+           ((flags & BR2_RECORD_NOT_TAKEN) == 0 && !br2_record_is_wrong_path(flags));
 }
 
 /* Where a task event or sample stands in time: the recording's clock in nanoseconds, or, for a

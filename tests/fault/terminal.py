@@ -88,13 +88,13 @@ class Terminal(unittest.TestCase):
         return os.path.join(self.folder, "x.gcov")
 
     def test_progress_on_a_terminal(self):
-        status, shown = run_on_terminal(self.command("-o", self.output()))
+        status, shown = run_on_terminal(self.command("-o", self.output(), "--progress=always"))
         self.assertEqual(status, 0)
         lines = shown.split(ERASE)
         self.assertGreater(len(lines), 3, shown)
         self.assertRegex(lines[1].decode(), r"^(scanning|reading) \[#* *\] +\d+%$")
         shares = [int(line.rsplit(b"]", 1)[1].strip(b" %")) for line in lines[1:-1]
-                  if line.startswith(b"reading")]
+                  if line.startswith(b"reading [")]
         self.assertEqual(shares, sorted(shares))
         self.assertEqual(screen(shown), f"br2pgo: wrote '{self.output()}' (gcov)\n")
 

@@ -30,7 +30,7 @@ static const struct br2_peer_option options[] = {
     {"remapping-file", "FILE", BR2_PEER_ONLY, NULL, "names are not changed"},
     {"r", "FILE", BR2_PEER_ONLY, NULL, "names are not changed"},
     {"prof-sym-list", "FILE", BR2_PEER_ONLY, NULL,
-     "the list of symbols comes from the program: --symbol-list when converting"},
+     "the list comes from the program: --symbol-list when converting"},
     {"supplement-instr-with-sample", "FILE", BR2_PEER_ONLY, NULL, NOT_SAMPLES},
     {"debug-info", "FILE", BR2_PEER_ONLY, NULL, NOT_SAMPLES},
     {"binary-file", "FILE", BR2_PEER_ONLY, NULL, NOT_SAMPLES},

@@ -86,9 +86,11 @@ static void test_names(void **state)
                    "'llvm-progfen'",
                    "did you mean 'llvm-profgen'?");
     assert_refused("br2pgo --compat gcc", "--compat does not know the command line of 'gcc'",
-                   "it takes llvm-profgen, perf2bolt, create_llvm_prof or create_gcov");
+                   "it takes llvm-profgen, perf2bolt, create_llvm_prof, create_gcov, "
+                   "llvm-profdata or profile_merger");
     assert_refused("br2pgo --compat", "--compat does not know the command line of ''",
-                   "it takes llvm-profgen, perf2bolt, create_llvm_prof or create_gcov");
+                   "it takes llvm-profgen, perf2bolt, create_llvm_prof, create_gcov, "
+                   "llvm-profdata or profile_merger");
 }
 
 static void test_llvm_profgen(void **state)
