@@ -25,6 +25,7 @@ struct annotator {
     struct br2_line_count *lines;
     size_t line_count;
     size_t line_capacity;
+    uint64_t sum;      /* of what is shown */
     uint64_t unplaced; /* counts of which no line is known */
 };
 
@@ -157,22 +158,25 @@ static int annotate(struct annotator *a, const struct br2pgo_show_options *optio
     }
     for (size_t i = 0; rc == 0 && i < a->tally->item_count; i++) {
         const struct br2_tally_item *item = &a->tally->items[i];
+        a->sum = br2_add_saturated(a->sum, item->count);
         rc = by_line ? place_line(a, item, err) : place_address(a, item, err);
     }
     if (rc != 0) {
         return rc;
     }
     sum_lines(a);
-    if (a->line_count == 0) {
-        br2_fail(err, BR2PGO_USELESS, "'%s' does not tell the source lines of the profile",
-                 options->annotate);
+    if (a->line_count == 0 || a->unplaced > a->sum / 2) {
+        br2_fail(err, BR2PGO_USELESS,
+                 "'%s' does not tell the source lines of the profile: %llu of %llu counts are of "
+                 "none",
+                 options->annotate, (unsigned long long)a->unplaced, (unsigned long long)a->sum);
         br2_hint(err, "give the program that the profile is of, with its debug information");
         return BR2PGO_USELESS;
     }
     br2_annotate_lines(a->lines, a->line_count, options->sysroot, out);
     if (a->unplaced != 0) {
         br2_buf_printf(out, "\n%14llu of %llu are of no line that '%s' tells\n",
-                       (unsigned long long)a->unplaced, (unsigned long long)a->tally->sum,
+                       (unsigned long long)a->unplaced, (unsigned long long)a->sum,
                        options->annotate);
     }
     return 0;
