@@ -58,3 +58,13 @@ bool br2_decimal_read(const char **at, uint64_t unit, uint64_t *ret)
     }
     return *at != point + 1 && (**at < '0' || **at > '9');
 }
+
+uint64_t br2_greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}

@@ -18,4 +18,7 @@ bool br2_number_read(const char **at, uint64_t limit, uint64_t *ret);
  * are more decimals than that, or none behind the point. */
 bool br2_decimal_read(const char **at, uint64_t unit, uint64_t *ret);
 
+/* Of 0 and another number it is the other. */
+uint64_t br2_greatest_divisor(uint64_t a, uint64_t b);
+
 #endif

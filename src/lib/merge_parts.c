@@ -6,16 +6,6 @@
 #include "base/number.h"
 #include "lib/conversion.h"
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 int br2_weight_read(const char *text, uint64_t *ret, struct br2pgo_error *err)
 {
     const char *at = text;
@@ -41,7 +31,7 @@ int br2_merge_factors(const char *const *weights, size_t count, uint64_t *ret,
                 return rc;
             }
         }
-        divisor = greatest_divisor(ret[i], divisor);
+        divisor = br2_greatest_divisor(ret[i], divisor);
     }
     for (size_t i = 0; i < count; i++) {
         ret[i] /= divisor;

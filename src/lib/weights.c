@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Recordings that count more than others. */
 #include "base/limits.h"
+#include "base/number.h"
 #include "lib/conversion.h"
-
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static void multiply(struct br2_trace_table *table, uint64_t factor)
 {
@@ -61,7 +52,7 @@ int br2_weigh(struct br2pgo_conversion *conversion, struct br2pgo_error *err)
 {
     uint64_t divisor = 0;
     for (size_t i = 0; i < conversion->recording_count; i++) {
-        divisor = greatest_divisor(conversion->recordings[i].weight, divisor);
+        divisor = br2_greatest_divisor(conversion->recordings[i].weight, divisor);
     }
     for (size_t i = 0; i < conversion->recording_count; i++) {
         conversion->recordings[i].factor = conversion->recordings[i].weight / divisor;

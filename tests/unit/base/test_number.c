@@ -109,12 +109,23 @@ static void test_reading(void **state)
     assert_int_equal(value, 12);
 }
 
+static void test_divisor(void **state)
+{
+    (void)state;
+    assert_int_equal(br2_greatest_divisor(12, 18), 6);
+    assert_int_equal(br2_greatest_divisor(18, 12), 6);
+    assert_int_equal(br2_greatest_divisor(7, 9), 1);
+    assert_int_equal(br2_greatest_divisor(0, 5), 5);
+    assert_int_equal(br2_greatest_divisor(5, 0), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_divisor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
