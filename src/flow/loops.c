@@ -213,9 +213,9 @@ static bool add_headers(struct br2_loops *loops, const struct ways *ways, uint32
             .parent = BR2_NO_LOOP,
         };
     }
-    struct br2_loop *own = loops->loops + begin;
     size_t count = loops->count - begin;
     if (count != 0) {
+        struct br2_loop *own = loops->loops + begin;
         qsort(own, count, sizeof *own, compare_headers);
         count = merge_headers(own, count);
         qsort(own, count, sizeof *own, compare_taken);

@@ -20,7 +20,7 @@ int br2_take_text(int rc, struct br2_buf *buf, char **ret, struct br2pgo_error *
 void br2_printable_lines(struct br2_buf *buf)
 {
     char *line = (char *)buf->bytes;
-    char *end = line + buf->size;
+    char *end = line != NULL ? line + buf->size : NULL;
     while (line < end) {
         char *newline = memchr(line, '\n', (size_t)(end - line));
         char *line_end = newline != NULL ? newline : end;
