@@ -97,7 +97,7 @@ def count(program, binary, steps, args):
     with open(totals, encoding="utf-8") as file:
         figures = json.load(file)
     with open(printed, encoding="utf-8", errors="replace") as file:
-        text = re.sub(r"\d+\.\d+s", "", file.read())
+        text = re.sub(r" *\d+\.\d+s", "", file.read())
     if not figures["complete"]:
         raise StepFailed("the run was not counted to its end")
     if args.cachegrind:
