@@ -32,7 +32,7 @@ static struct br2pgo_conversion *convert(const char *const *texts, const char *c
     struct br2pgo_conversion *conversion;
     assert_int_equal(br2pgo_open(options, &conversion, &error), 0);
     for (size_t i = 0; i < count; i++) {
-        char path[16];
+        char path[32];
         snprintf(path, sizeof path, "%zu.data", i);
         fixture_recording(path, texts[i]);
         assert_int_equal(br2pgo_set_weight(conversion, weights[i], &error), 0);
