@@ -5,22 +5,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/gcc.h"
 #include "cli/signals.h"
-
-static int write_text(const char *path, const char *text, struct br2pgo_error *err)
-{
-    struct br2_output out = {.fd = -1};
-    br2_signals_hold();
-    int rc = br2_output_open(&out, path, err);
-    rc = rc != 0 ? rc : br2_output_write(&out, text, strlen(text), err);
-    rc = rc != 0 ? rc : br2_output_commit(&out, err);
-    br2_output_abandon(&out);
-    br2_signals_release();
-    return rc;
-}
+#include "cli/text_file.h"
 
 int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
@@ -40,7 +28,7 @@ int br2_show(const struct br2_arguments *arguments, struct br2pgo_error *err)
     int rc = br2pgo_show_with(arguments->recordings[0], &options, &text, err);
     if (rc == 0) {
         const char *path = arguments->output_count != 0 ? arguments->outputs[0].path : "-";
-        rc = write_text(path, text, err);
+        rc = br2_write_text_holding(path, text, err);
         br2pgo_free(text);
     }
     return rc;

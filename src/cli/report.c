@@ -93,7 +93,7 @@ static int show(struct br2pgo_conversion *conversion, const struct br2_arguments
     if (rc == 0) {
         const char *pager = pager_of(arguments);
         if (file != NULL) {
-            rc = br2_write_text(file, text, err);
+            rc = br2_write_text_holding(file, text, err);
         } else if (pager[0] == '\0' || !page(pager, text)) {
             print(text);
         }

@@ -8,5 +8,8 @@
 /* Writes `text` to `path`, "-" for standard output: whole, or an old file stays as it is.
  * BR2PGO_IO. */
 int br2_write_text(const char *path, const char *text, struct br2pgo_error *err);
+/* The same where signals are not held: holds them meanwhile, so that an interruption leaves no
+ * temporary file. */
+int br2_write_text_holding(const char *path, const char *text, struct br2pgo_error *err);
 
 #endif

@@ -3,8 +3,8 @@
  * Loaded before the C library (LD_PRELOAD): one chosen system call of the program goes wrong.
  *
  *     BR2_FAULT=CALL:N:WHAT   the Nth call of CALL (1: the first) fails with errno WHAT, or with
- *                             "short" reads or writes one byte only
- *     BR2_FAULT_COUNTS=FILE   in the end, how often each call was made, a line "CALL COUNT" each
+ *                             "short" reads or writes one byte only; at "signal" SIGTERM comes
+ * first BR2_FAULT_COUNTS=FILE   in the end, how often each call was made, a line "CALL COUNT" each
  *
  * Only in br2pgo itself: what it starts is left alone. Memory that is mapped without a file is not
  * counted, nor what the C library calls inside itself.
@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,6 +46,7 @@ static bool active;
 static enum call chosen = CALL_COUNT;
 static unsigned chosen_number;
 static int chosen_errno; /* 0: short */
+static bool chosen_signal;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -57,6 +59,7 @@ __attribute__((constructor)) static void begin(void)
             chosen = (enum call)i;
             chosen_number = (unsigned)strtoul(fault + length + 1, &end, 10);
             chosen_errno = *end == ':' ? (int)strtol(end + 1, NULL, 10) : 0;
+            chosen_signal = strcmp(end, ":signal") == 0;
         }
     }
 }
@@ -73,10 +76,16 @@ __attribute__((destructor)) static void end(void)
     }
 }
 
-/* Whether this call is the one. */
+/* Whether this call is the one that goes wrong. */
 static bool is_chosen(enum call call)
 {
-    return active && atomic_fetch_add(&counts[call], 1) + 1 == chosen_number && call == chosen;
+    if (!active || atomic_fetch_add(&counts[call], 1) + 1 != chosen_number || call != chosen) {
+        return false;
+    }
+    if (chosen_signal) {
+        raise(SIGTERM);
+    }
+    return !chosen_signal;
 }
 
 /* Whether it fails, errno set. */

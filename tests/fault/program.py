@@ -15,6 +15,8 @@ import unittest
 BR2PGO = os.path.abspath(os.environ.get("BR2PGO", "build/dev/bin/br2pgo"))
 TOOLS = os.path.abspath(os.environ.get("TOOLS")
                         or os.path.join(os.path.dirname(__file__), "..", "tools"))
+PRELOAD = os.path.abspath(os.path.join(os.environ.get("BUILD_DIR", "build/dev"), "fault", "preload.so"))
+SANITIZE = os.environ.get("SANITIZE", "")
 FULL = os.path.exists("/dev/full")
 SOURCE = """
 #define CODE __attribute__((naked, aligned(16))) void
@@ -41,6 +43,14 @@ sample pid=7 : """ + HISTORY + "\nend\n"
 def make_recording(path, samples):
     subprocess.run([os.path.join(TOOLS, "mkperf"), "-o", path], input=RECORDING % samples,
                    text=True, check=True)
+
+
+def with_preload(**more):
+    """The environment in which preload.c does what `more` says."""
+    environment = dict(os.environ, LD_PRELOAD=PRELOAD, **more)
+    # The sanitizer's own library comes second then.
+    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return environment
 
 
 def is_x86():
@@ -394,6 +404,20 @@ class Signals(Case):
             process.send_signal(number)
             self.assert_ends_by(process, number)
         os.unlink(fifo)
+
+    @unittest.skipIf("thread" in SANITIZE, "nothing is loaded before the thread sanitizer")
+    def test_before_a_text_is_put_in_place(self):
+        """A page or a shown profile is written beside its place too."""
+        profile = os.path.join(self.folder, "shown.prof")
+        self.assertEqual(self.run_program("-o", profile).returncode, 0)
+        environment = with_preload(BR2_FAULT="rename:1:signal")
+        for command in (["report", self.data, "-b", self.app, "--html", self.old],
+                        ["show", profile, "-o", self.old]):
+            result = subprocess.run([BR2PGO, *command], env=environment, stderr=subprocess.PIPE,
+                                    timeout=60, check=False)
+            self.assertEqual(result.returncode, -signal.SIGTERM, result.stderr)
+            self.assertEqual(os.listdir(self.out), ["old.gcov"])
+        os.unlink(profile)
 
     def test_ignored_signals_stay_ignored(self):
         """As nohup sets them."""

@@ -10,11 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from program import BR2PGO, RECORDING, SOURCE, TOOLS, is_x86
+from program import BR2PGO, RECORDING, SANITIZE, SOURCE, TOOLS, is_x86, with_preload
 
-BUILD = os.environ.get("BUILD_DIR", "build/dev")
-PRELOAD = os.path.abspath(os.path.join(BUILD, "fault", "preload.so"))
-SANITIZE = os.environ.get("SANITIZE", "")
 SHORT, INTERRUPTED = 0, errno.EINTR
 # What goes wrong with each call. What must be survived, or must fail, is in MUST_WORK and MUST_FAIL.
 FAULTS = {
@@ -86,9 +83,7 @@ def contents():
 
 
 def run(arguments, piped, **faults):
-    environment = dict(os.environ, TMPDIR=os.getcwd(), LD_PRELOAD=PRELOAD, **faults)
-    # The sanitizer's own library comes second then.
-    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    environment = with_preload(TMPDIR=os.getcwd(), **faults)
     stdin = open(piped, "rb") if piped else None  # pylint: disable=consider-using-with
     source = subprocess.Popen(["cat"], stdin=stdin, stdout=subprocess.PIPE) if piped else None
     result = subprocess.run([BR2PGO, *arguments], env=environment, capture_output=True, timeout=120,
