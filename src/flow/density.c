@@ -5,8 +5,6 @@
 
 #include "base/compare.h"
 
-#define CUTOFF_SCALE 1000000u
-
 static uint64_t add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -34,7 +32,7 @@ double br2_density_at(struct br2_density *densities, size_t count, uint32_t cuto
         qsort(densities, count, sizeof *densities, compare_densities);
     }
     /* In single precision, as LLVM multiplies: the last function that counts depends on it. */
-    float want = (float)total * (float)cutoff / (float)CUTOFF_SCALE;
+    float want = (float)total * (float)cutoff / (float)BR2_CUTOFF_SCALE;
     uint64_t seen = 0;
     double density = 0;
     for (size_t i = 0; i < count && (float)seen < want; i++) {

@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Cutoffs are in parts per million, as LLVM tells them; the part of all counts that it takes for
+ * hot. */
+#define BR2_CUTOFF_SCALE 1000000u
+#define BR2_HOT_CUTOFF   990000u
+
 /* Of one function. */
 struct br2_density {
     double density;

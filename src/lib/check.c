@@ -11,8 +11,6 @@
 #include "lib/text.h"
 #include "profile/overlap.h"
 
-#define HOT_PARTS 990000u
-
 /* Densities that the tools themselves ask for: llvm-profgen 19 and llvm-bolt 20. */
 #define LLVM_DENSITY 50.0
 #define BOLT_DENSITY 60.0
@@ -120,7 +118,7 @@ static int check_profile(struct br2_check *check, const struct br2_side *side,
                          struct br2pgo_error *err)
 {
     double density;
-    int rc = br2_tally_density(&side->tally, HOT_PARTS, &density, err);
+    int rc = br2_tally_density(&side->tally, BR2_HOT_CUTOFF, &density, err);
     if (rc == 0 && side->format->product == BR2_PRODUCT_PROFILE) {
         br2_check_set(check, BR2PGO_CHECK_DENSITY, density, "%s", "");
     }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/density.h"
 #include "flow/flow_quality.h"
 #include "lib/check.h"
 
-#define HOT_PARTS 990000u
-#define PERCENT   100.0
+#define PERCENT 100.0
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -59,7 +59,7 @@ static int check_flow(struct br2_check *check, const struct br2_flow_graph *grap
     struct br2_flow_balance balance;
     double density = 0;
     int rc = br2_flow_balance(graph, &balance, err);
-    rc = rc != 0 ? rc : br2_flow_density(graph, HOT_PARTS, &density, err);
+    rc = rc != 0 ? rc : br2_flow_density(graph, BR2_HOT_CUTOFF, &density, err);
     if (rc != 0) {
         return rc;
     }

@@ -9,8 +9,6 @@
 #include "base/compare.h"
 #include "base/mem.h"
 
-/* What llvm-profdata takes for hot, in parts per million. */
-#define HOT_PARTS 990000u
 /* What it takes for an error of rounding. */
 #define EPSILON 0.000005
 
@@ -26,13 +24,6 @@ static void count_hot(struct br2_overlap_counts *counts, bool base_hot, bool tes
     counts->both += base_hot && test_hot;
     counts->base_only += base_hot && !test_hot;
     counts->test_only += test_hot && !base_hot;
-}
-
-static int compare_places(const struct br2_tally_item *a, const struct br2_tally_item *b)
-{
-    int order = br2_compare_u64((uint32_t)(a->path + 1), (uint32_t)(b->path + 1));
-    order = order != 0 ? order : br2_compare_u64(a->first, b->first);
-    return order != 0 ? order : br2_compare_u64(a->second, b->second);
 }
 
 /* The items of a function, none of NULL. */
@@ -58,7 +49,7 @@ static int next_place(const struct span *base, const struct span *test)
     if (base->at == base->end) {
         return 1;
     }
-    return test->at == test->end ? -1 : compare_places(base->at, test->at);
+    return test->at == test->end ? -1 : br2_tally_compare_places(base->at, test->at);
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -203,8 +194,8 @@ int br2_overlap_compute(struct br2_overlap *ret, const struct br2_tally *base,
     }
     ret->list = br2_calloc(base->function_count + test->function_count, sizeof *ret->list);
     int rc = ret->list != NULL ? 0 : br2_fail_memory(err);
-    rc = rc != 0 ? rc : br2_tally_threshold(base, HOT_PARTS, &c.base_hot, err);
-    rc = rc != 0 ? rc : br2_tally_threshold(test, HOT_PARTS, &c.test_hot, err);
+    rc = rc != 0 ? rc : br2_tally_threshold(base, BR2_HOT_CUTOFF, &c.base_hot, err);
+    rc = rc != 0 ? rc : br2_tally_threshold(test, BR2_HOT_CUTOFF, &c.test_hot, err);
     if (rc == 0) {
         compare_all(&c);
     }
@@ -243,7 +234,7 @@ static int compare_place_changes(const void *left, const void *right)
     if (a_change != b_change) {
         return a_change > b_change ? -1 : 1;
     }
-    return compare_places(a->item, b->item);
+    return br2_tally_compare_places(a->item, b->item);
 }
 
 int br2_overlap_places(const struct br2_overlap *overlap,

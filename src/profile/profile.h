@@ -37,6 +37,9 @@ struct br2_body_sample {
 };
 
 /* A function inlined at a place. */
+/* A bit of ContextAttributes: counted in the function's own profile already. */
+#define BR2_DUPLICATED_INTO_BASE 4u
+
 struct br2_callsite {
     struct br2_place place;
     struct br2_function_profile *callee;

@@ -3,22 +3,19 @@
  * totals. */
 #include <stdlib.h>
 
+#include "flow/density.h"
 #include "profile/profile.h"
 
 const uint32_t br2_summary_cutoffs[BR2_SUMMARY_ENTRIES] = {
     10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
     800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999,
 };
-#define CUTOFF_SCALE 1000000u
-
-/* ContextAttributes bit: counted in the function's own profile already. */
-#define DUPLICATED_INTO_BASE 4u
 
 static uint64_t count_samples(const struct br2_function_profile *function)
 {
     uint64_t count = function->sample_count;
     for (size_t i = 0; i < function->callsite_count; i++) {
-        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE)) {
+        if (!(function->callsites[i].callee->attributes & BR2_DUPLICATED_INTO_BASE)) {
             count += count_samples(function->callsites[i].callee);
         }
     }
@@ -31,7 +28,7 @@ static uint64_t *gather_counts(const struct br2_function_profile *function, uint
         *at++ = function->samples[i].count;
     }
     for (size_t i = 0; i < function->callsite_count; i++) {
-        if (!(function->callsites[i].callee->attributes & DUPLICATED_INTO_BASE)) {
+        if (!(function->callsites[i].callee->attributes & BR2_DUPLICATED_INTO_BASE)) {
             at = gather_counts(function->callsites[i].callee, at);
         }
     }
@@ -116,7 +113,7 @@ int br2_profile_summarise(const struct br2_profile *profile, struct br2_summary 
     ret->max_count = counts.count ? counts.items[0] : 0;
     struct largest largest = {.counts = &counts};
     for (size_t e = 0; e < BR2_SUMMARY_ENTRIES; e++) {
-        ret->entries[e] = take_share(&largest, br2_summary_cutoffs[e], CUTOFF_SCALE);
+        ret->entries[e] = take_share(&largest, br2_summary_cutoffs[e], BR2_CUTOFF_SCALE);
     }
     br2_free(counts.items);
     return BR2PGO_OK;

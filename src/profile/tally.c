@@ -66,15 +66,20 @@ void br2_tally_done(struct br2_tally *tally)
     *tally = (struct br2_tally){0};
 }
 
+int br2_tally_compare_places(const struct br2_tally_item *a, const struct br2_tally_item *b)
+{
+    /* BR2_NO_PATH + 1 is 0. */
+    int order = br2_compare_u64((uint32_t)(a->path + 1), (uint32_t)(b->path + 1));
+    order = order != 0 ? order : br2_compare_u64(a->first, b->first);
+    return order != 0 ? order : br2_compare_u64(a->second, b->second);
+}
+
 static int compare_items(const void *left, const void *right)
 {
     const struct br2_tally_item *a = left;
     const struct br2_tally_item *b = right;
     int order = br2_compare_u64(a->function, b->function);
-    /* The function's own places first. */
-    order = order != 0 ? order : br2_compare_u64((uint32_t)(a->path + 1), (uint32_t)(b->path + 1));
-    order = order != 0 ? order : br2_compare_u64(a->first, b->first);
-    return order != 0 ? order : br2_compare_u64(a->second, b->second);
+    return order != 0 ? order : br2_tally_compare_places(a, b);
 }
 
 static int compare_functions(const void *left, const void *right)

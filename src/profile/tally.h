@@ -81,6 +81,8 @@ int br2_tally_profile(struct br2_tally *ret, const struct br2_profile *profile,
 int br2_tally_edges(struct br2_tally *ret, const struct br2_edge_table *table,
                     struct br2pgo_error *err);
 
+/* The order of places in a function: its own first, then by path, first and second. */
+int br2_tally_compare_places(const struct br2_tally_item *a, const struct br2_tally_item *b);
 /* The function of that name number, or NULL. */
 const struct br2_tally_function *br2_tally_find(const struct br2_tally *tally, uint32_t name);
 const char *br2_tally_name(const struct br2_tally *tally, uint32_t name);

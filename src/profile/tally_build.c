@@ -13,9 +13,6 @@ struct builder {
     uint32_t function;
 };
 
-/* ContextAttributes bit: counted in the function's own profile already. */
-#define DUPLICATED_INTO_BASE 4u
-
 /* Inlined functions are nested no deeper than readers allow. */
 static bool add_function(const struct builder *builder, const struct br2_function_profile *function,
                          uint32_t path, bool copied)
@@ -34,7 +31,7 @@ static bool add_function(const struct builder *builder, const struct br2_functio
         const uint64_t place[2] = {site->place.offset, site->place.discriminator};
         uint32_t inner =
             br2_tally_path(builder->tally->names, path, place, builder->names[site->callee->name]);
-        bool inner_copied = copied || (site->callee->attributes & DUPLICATED_INTO_BASE) != 0;
+        bool inner_copied = copied || (site->callee->attributes & BR2_DUPLICATED_INTO_BASE) != 0;
         if (inner == BR2_NO_PATH || !add_function(builder, site->callee, inner, inner_copied)) {
             return false;
         }

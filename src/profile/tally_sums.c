@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "profile/tally.h"
 
-#define PARTS 1000000u
-
 static int compare_descending(const void *a, const void *b)
 {
     return br2_compare_u64(*(const uint64_t *)b, *(const uint64_t *)a);
@@ -29,7 +27,7 @@ int br2_tally_threshold(const struct br2_tally *tally, uint32_t parts, uint64_t 
         }
     }
     qsort(counts, count, sizeof *counts, compare_descending);
-    unsigned __int128 want = sum * parts / PARTS;
+    unsigned __int128 want = sum * parts / BR2_CUTOFF_SCALE;
     unsigned __int128 seen = 0;
     *ret = 0;
     for (size_t i = 0; i < count && seen < want; i++) {
