@@ -292,7 +292,8 @@ struct br2pgo_show_options {
     {                                                                                              \
         sizeof(struct br2pgo_show_options), NULL, NULL, 0, 0, NULL, NULL                           \
     }
-/* The same, or a part of it. BR2PGO_USELESS: there is no such function, no source line. */
+/* The same, or a part of it; `options` may be NULL. BR2PGO_USELESS: there is no such function, no
+ * source line. */
 BR2PGO_API int br2pgo_show_with(const char *path, const struct br2pgo_show_options *options,
                                 char **ret, struct br2pgo_error *err);
 

@@ -215,6 +215,7 @@ const char *br2pgo_check_figure_name(size_t index, int *ret_at_least)
 int br2pgo_check(const struct br2pgo_source *source, const struct br2pgo_check_options *options,
                  char **ret, int *ret_missed, struct br2pgo_error *err)
 {
+    static const struct br2pgo_source none = {0}; /* refused with the words for one */
     struct br2pgo_check_options taken = BR2PGO_CHECK_OPTIONS_INIT;
     struct br2_check check = {.options = &taken};
     struct br2_side sides[2] = {0};
@@ -226,6 +227,7 @@ int br2pgo_check(const struct br2pgo_source *source, const struct br2pgo_check_o
         rc = br2_check_size(options->size, sizeof taken, "struct br2pgo_check_options", err);
         taken = rc == 0 ? *options : taken;
     }
+    source = source != NULL ? source : &none;
     rc = rc != 0 ? rc : take_limits(&check, source->conversion != NULL, err);
     rc = rc != 0 ? rc : check_all(&check, sides, source, err);
     rc = rc != 0 ? rc : refuse_unknown(&check, &sides[0], err);

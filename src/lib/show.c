@@ -213,6 +213,9 @@ int br2pgo_show_with(const char *path, const struct br2pgo_show_options *options
     struct br2_tally_names names = {0};
     struct br2_buf out = {0};
     *ret = NULL;
+    if (options == NULL) {
+        return br2pgo_show(path, NULL, ret, err);
+    }
     int rc = br2_check_size(options->size, sizeof *options, "struct br2pgo_show_options", err);
     bool part = options->function != NULL || options->top != 0 || options->json != 0 ||
                 options->annotate != NULL;

@@ -226,9 +226,47 @@ static void test_outputs_that_collide(void **state)
     unlink("link.data");
 }
 
+/* No source, and one that is both. */
+static void test_sources(void **state)
+{
+    (void)state;
+    struct br2pgo_conversion *conversion = ready(NULL, "perf.data", NULL);
+    const struct br2pgo_source both = {.profile = "app", .conversion = conversion};
+    const struct br2pgo_source *const bad[] = {NULL, &both};
+    char *text;
+    int missed;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(br2pgo_check(bad[i], NULL, &text, &missed, &last_error), BR2PGO_INVALID);
+        assert_string_equal(last_error.message, "a source is a profile or a conversion");
+        assert_int_equal(br2pgo_diff(bad[i], bad[i], NULL, &text, &last_error), BR2PGO_INVALID);
+        assert_string_equal(last_error.message, "a source is a profile or a conversion");
+    }
+    br2pgo_close(conversion);
+}
+
+/* Without options all of the profile is shown. */
+static void test_show_without_options(void **state)
+{
+    (void)state;
+    struct br2pgo_conversion *conversion = ready(NULL, "perf.data", "shown.edges.csv");
+    assert_success(br2pgo_run(conversion, &last_error));
+    assert_success(br2pgo_write(conversion, &last_error));
+    br2pgo_close(conversion);
+    char *all;
+    char *text;
+    assert_success(br2pgo_show("shown.edges.csv", NULL, &all, &last_error));
+    assert_success(br2pgo_show_with("shown.edges.csv", NULL, &text, &last_error));
+    assert_string_equal(text, all);
+    br2pgo_free(all);
+    br2pgo_free(text);
+    unlink("shown.edges.csv");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_show_without_options),
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_report_of_all),
         cmocka_unit_test(test_nothing_added_after_run),
