@@ -25,6 +25,8 @@ struct annotator {
     struct br2_line_count *lines;
     size_t line_count;
     size_t line_capacity;
+    uint32_t found;    /* the function of the last offset, whose items are together ... */
+    uint64_t start;    /* ... and where it begins; 0: it is not in the image */
     uint64_t sum;      /* of what is shown */
     uint64_t unplaced; /* counts of which no line is known */
 };
@@ -86,20 +88,30 @@ static int place_line(struct annotator *a, const struct br2_tally_item *item,
     return add_line(a, declaration->file, line, item->count) ? 0 : br2_fail_memory(err);
 }
 
-/* The address of an offset in a function, named as BOLT names it: static ones have "/" and more
- * behind the symbol. 0: there is no such function. */
-static uint64_t find_offset(const struct annotator *a, const struct br2_tally_item *item)
+/* Where a function begins, named as BOLT names it: static ones have "/" and more behind the symbol.
+ * 0: there is none. */
+static uint64_t find_function(const struct annotator *a, uint32_t function)
 {
     const struct br2_code_range *ranges;
     size_t count = br2_image_ranges(a->image, &ranges);
-    const char *name = br2_tally_name(a->tally, item->function);
+    const char *name = br2_tally_name(a->tally, function);
     size_t length = strcspn(name, "/");
     for (size_t i = 0; i < count; i++) {
         if (strncmp(ranges[i].name, name, length) == 0 && ranges[i].name[length] == '\0') {
-            return ranges[i].start + item->first;
+            return ranges[i].start;
         }
     }
     return 0;
+}
+
+/* The address of an offset in a function; 0: there is no such function. */
+static uint64_t find_offset(struct annotator *a, const struct br2_tally_item *item)
+{
+    if (a->found != item->function) {
+        a->found = item->function;
+        a->start = find_function(a, item->function);
+    }
+    return a->start != 0 ? a->start + item->first : 0;
 }
 
 static int place_address(struct annotator *a, const struct br2_tally_item *item,
@@ -185,7 +197,7 @@ static int annotate(struct annotator *a, const struct br2pgo_show_options *optio
 int br2_annotate(const struct br2_tally *tally, const struct br2pgo_show_options *options,
                  struct br2_buf *out, struct br2pgo_error *err)
 {
-    struct annotator annotator = {.tally = tally};
+    struct annotator annotator = {.tally = tally, .found = BR2_NO_STRING};
     int rc = annotate(&annotator, options, out, err);
     br2_free(annotator.lines);
     br2_free(annotator.declarations);
