@@ -86,6 +86,8 @@ extern const struct br2_format *const br2_formats[];
 const struct br2_format *br2_format_by_name(const char *name);
 const struct br2_format *br2_format_by_suffix(const char *path);
 const struct br2_format *br2_format_by_content(const uint8_t *bytes, size_t size);
+/* By whose rules the profile is, for messages: "GCC" or "LLVM". */
+const char *br2_format_rules(const struct br2_format *format);
 
 /*
  * Encodes with the matching write operation, reads the result back and compares.

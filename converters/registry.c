@@ -236,3 +236,8 @@ int br2_format_encode_ranges(const struct br2_format *format, const struct br2_r
     }
     return status;
 }
+
+const char *br2_format_rules(const struct br2_format *format)
+{
+    return format->gcc_rules ? "GCC" : "LLVM";
+}

@@ -48,11 +48,6 @@ say(const struct merge *merge, enum br2pgo_note_kind kind, const char *format, .
     }
 }
 
-static const char *rules_name(const struct br2_format *format)
-{
-    return format->gcc_rules ? "GCC" : "LLVM";
-}
-
 static int check_input(const struct merge *merge, const struct input *file,
                        struct br2pgo_error *err)
 {
@@ -86,7 +81,8 @@ static int check_input(const struct merge *merge, const struct input *file,
     }
     if (format->gcc_rules != first->format->gcc_rules) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is by the rules of %s, '%s' by those of %s",
-                 first->path, rules_name(first->format), file->path, rules_name(format));
+                 first->path, br2_format_rules(first->format), file->path,
+                 br2_format_rules(format));
         br2_hint(err, "each looks for lines, calls and names in its own way: make both profiles "
                       "from the recording");
         return BR2PGO_INVALID;
@@ -107,7 +103,8 @@ static int check_output(const struct merge *merge, struct br2pgo_error *err)
     }
     if (to->gcc_rules != from->gcc_rules) {
         br2_fail(err, BR2PGO_INVALID, "'%s' (%s) is by the rules of %s, %s is for %s",
-                 merge->inputs[0].path, from->name, rules_name(from), to->name, rules_name(to));
+                 merge->inputs[0].path, from->name, br2_format_rules(from), to->name,
+                 br2_format_rules(to));
         br2_hint(err, to->binary
                           ? "each looks for lines, calls and names in its own way: make it from "
                             "the recording"

@@ -169,11 +169,6 @@ int br2_side_open(struct br2_side *ret, const struct br2pgo_source *source,
     return rc != 0 ? rc : tally_profile(ret, err);
 }
 
-static const char *rules_of(const struct br2_format *format)
-{
-    return format->gcc_rules ? "GCC" : "LLVM";
-}
-
 static int check_kinds(const struct br2_side sides[2], struct br2pgo_error *err)
 {
     const struct br2_format *base = sides[0].format;
@@ -186,7 +181,7 @@ static int check_kinds(const struct br2_side sides[2], struct br2pgo_error *err)
     }
     if (base->gcc_rules != test->gcc_rules) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is by the rules of %s, '%s' by those of %s",
-                 sides[0].path, rules_of(base), sides[1].path, rules_of(test));
+                 sides[0].path, br2_format_rules(base), sides[1].path, br2_format_rules(test));
         br2_hint(err, "each counts lines and names in its own way: make both from the recordings");
         return BR2PGO_INVALID;
     }
