@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <br2pgo/error.h>
+
 /* How the tool's options are spelt; with one dash or two, `--x=y` and `--x y`, in both. */
 enum br2_peer_spelling {
     BR2_PEER_LLVM,   /* true, false, 1, 0 behind '=' */
@@ -76,6 +78,11 @@ extern const struct br2_peer_option br2_autofdo_options[];
  * -19.1) or not; NULL: there is none. */
 const struct br2_peer *br2_peer_at(size_t index);
 const struct br2_peer *br2_peer_named(const char *program);
+
+/* The tool that a command line is for, by the program's name or --compat, and the number of the
+ * word behind that; NULL: br2pgo's own. BR2PGO_INVALID: --compat names no tool that is known. */
+int br2_peer_find(int argc, char **argv, const struct br2_peer **ret, int *ret_next,
+                  struct br2pgo_error *err);
 
 /* The option by number from 0 on, the shared ones behind the tool's own; NULL behind the last. */
 const struct br2_peer_option *br2_peer_option_at(const struct br2_peer *peer, size_t index);

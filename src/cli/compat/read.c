@@ -441,47 +441,10 @@ static int write_own(const struct reading *reading, struct br2_compat *ret,
     return 0;
 }
 
-static int refuse_peer(const char *name, struct br2pgo_error *err)
-{
-    br2_fail(err, BR2PGO_INVALID, "--compat does not know the command line of '%s'", name);
-    struct br2_suggestion meant = br2_suggest(name);
-    const struct br2_peer *peer;
-    for (size_t i = 0; (peer = br2_peer_at(i)) != NULL; i++) {
-        br2_suggest_consider(&meant, peer->name);
-    }
-    if (meant.nearest != NULL) {
-        br2_hint(err, "did you mean '%s'?", meant.nearest);
-    } else {
-        br2_hint(
-            err,
-            "it takes llvm-profgen, perf2bolt, create_llvm_prof, create_gcov, llvm-profdata or "
-            "profile_merger");
-    }
-    return BR2PGO_INVALID;
-}
-
-/* The tool that the command line is for, and where its options begin. */
-static int find_peer(struct reading *reading, struct br2pgo_error *err)
-{
-    int argc = reading->argc;
-    char **argv = reading->argv;
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    reading->peer = argc > 0 ? br2_peer_named(slash != NULL ? slash + 1 : argv[0]) : NULL;
-    reading->next = 1;
-    if (reading->peer != NULL || argc < 2 || strncmp(argv[1], "--compat", 8) != 0 ||
-        (argv[1][8] != '\0' && argv[1][8] != '=')) {
-        return 0;
-    }
-    const char *name = argv[1][8] == '=' ? argv[1] + 9 : argc > 2 ? argv[2] : "";
-    reading->next = argv[1][8] == '=' ? 2 : 3;
-    reading->peer = br2_peer_named(name);
-    return reading->peer != NULL ? 0 : refuse_peer(name, err);
-}
-
 int br2_compat_read(int argc, char **argv, struct br2_compat *ret, struct br2pgo_error *err)
 {
     struct reading reading = {.argc = argc, .argv = argv};
-    int rc = find_peer(&reading, err);
+    int rc = br2_peer_find(argc, argv, &reading.peer, &reading.next, err);
     if (rc != 0 || reading.peer == NULL) {
         return rc;
     }
