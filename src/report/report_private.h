@@ -106,7 +106,8 @@ struct br2_point *br2_report_points(const struct br2_report_counts *counts, uint
                                     uint32_t kind, size_t *ret_count);
 void br2_report_counts_done(struct br2_report_counts *counts);
 
-/* Appends a number, not below 0, with so many decimals; the same in every locale. */
+/* Appends a number, not below 0, with so many decimals; the same in every locale. The highest that
+ * is told is UINT64_MAX of its last decimal. */
 void br2_report_decimals(struct br2_buf *out, double number, unsigned decimals);
 
 typedef int br2_report_section(struct br2_report_maker *maker, struct br2pgo_error *err);

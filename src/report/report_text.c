@@ -22,7 +22,8 @@ void br2_report_decimals(struct br2_buf *out, double number, unsigned decimals)
     for (unsigned i = 0; i < decimals; i++) {
         unit *= 10;
     }
-    uint64_t scaled = (uint64_t)(number * (double)unit + 0.5);
+    double wanted = number * (double)unit + 0.5;
+    uint64_t scaled = wanted < 0x1p64 ? (uint64_t)wanted : UINT64_MAX;
     br2_buf_printf(out, "%" PRIu64 ".%0*" PRIu64, scaled / unit, (int)decimals, scaled % unit);
 }
 
