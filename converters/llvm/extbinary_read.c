@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Reading LLVM's extensible binary sample profile, as LLVM 14 to 19 write it: any layout of
  * sections, any of the name tables; sections of unknown types are skipped, as LLVM does. */
-#include "base/limits.h"
 #include "converters/llvm/extbinary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/limits.h"
 
 struct section {
     uint64_t type;

@@ -13,7 +13,7 @@
 #define FOR_CHECK   128u
 #define FOR_ALL                                                                                    \
     (FOR_CONVERT | FOR_INSPECT | FOR_SHOW | FOR_MERGE | FOR_RECORD | FOR_REPORT | FOR_DIFF |       \
-     FOR_CHECK | FOR_CHECK)
+     FOR_CHECK)
 #define FOR_SUMS    (FOR_CONVERT | FOR_REPORT | FOR_CHECK)
 #define FOR_READING (FOR_SUMS | FOR_DIFF)
 

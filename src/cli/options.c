@@ -86,7 +86,6 @@ static void set_member(struct br2_arguments *arguments, const struct br2_option_
     }
 }
 
-/* Every option and argument fits: the arrays have room for all of argv. */
 static int parse_threads(const char *value, int *ret, struct br2pgo_error *err)
 {
     uint64_t number;
@@ -180,6 +179,7 @@ static int refuse_late_compat(const char *value, struct br2pgo_error *err)
     return BR2PGO_INVALID;
 }
 
+/* Every option and argument fits: the arrays have room for all of argv. */
 static int take_option(struct br2_arguments *arguments, int id, const char *value,
                        struct br2pgo_error *err)
 {

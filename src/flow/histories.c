@@ -178,8 +178,8 @@ static void begin_visits(struct br2_follower *follower, uint32_t function, uint3
     }
 }
 
-/* The history goes on in another block of the function; `back`: by a taken branch to a header whose
- * cycles are counted. */
+/* The history goes on in another block of the function; only from one taken branch to the next is
+ * it known how long a loop took to go round. */
 static void move(struct br2_follower *follower, uint32_t block, bool taken)
 {
     struct frame *frame = current(follower);

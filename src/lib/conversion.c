@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A conversion's life: options, inputs, image, outputs, notes. */
 #include "lib/conversion.h"
-#include "lib/merge_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "lib/all_images.h"
+#include "lib/merge_parts.h"
 
 _Static_assert(BR2_CAN_COMPRESS == BR2PGO_CAN_COMPRESS && BR2_CAN_MD5 == BR2PGO_CAN_MD5 &&
                    BR2_CAN_SYMBOL_LIST == BR2PGO_CAN_SYMBOL_LIST &&

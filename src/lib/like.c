@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 
 /* What matching asks of an image's mappings: see mappings_fit in match.c. */
@@ -38,13 +39,9 @@ static int compare_shapes(const void *left, const void *right)
 {
     const struct shape *a = left;
     const struct shape *b = right;
-    if (a->dso != b->dso) {
-        return a->dso < b->dso ? -1 : 1;
-    }
-    if (a->file_offset != b->file_offset) {
-        return a->file_offset < b->file_offset ? -1 : 1;
-    }
-    return (a->length > b->length) - (a->length < b->length);
+    int order = br2_compare_u64(a->dso, b->dso);
+    order = order != 0 ? order : br2_compare_u64(a->file_offset, b->file_offset);
+    return order != 0 ? order : br2_compare_u64(a->length, b->length);
 }
 
 static void put_shapes(struct br2_buf *name, const struct br2_spaces *spaces)

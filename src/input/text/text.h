@@ -21,8 +21,8 @@ struct br2_span {
 };
 
 /* Takes the first line, `ret` is without its end (LF, CRLF) and blanks before that. False at the
- * end of `rest`. */
-/* Of one that is longer than BR2_LINE_MAX only so much is taken, and nothing follows it. */
+ * end of `rest`. Of one that is longer than BR2_LINE_MAX only so much is taken, and nothing follows
+ * it. */
 bool br2_span_take_line(struct br2_span *rest, struct br2_span *ret);
 
 /* A walk over the lines of a recording. */
