@@ -36,10 +36,10 @@ struct br2_body_sample {
     size_t target_capacity;
 };
 
-/* A function inlined at a place. */
 /* A bit of ContextAttributes: counted in the function's own profile already. */
 #define BR2_DUPLICATED_INTO_BASE 4u
 
+/* A function inlined at a place. */
 struct br2_callsite {
     struct br2_place place;
     struct br2_function_profile *callee;
