@@ -123,7 +123,7 @@ class Terminal(unittest.TestCase):
     def test_error_on_a_clear_line(self):
         """What fails late is said where the line of progress was."""
         missing = os.path.join(self.folder, "missing", "x.gcov")
-        status, shown = run_on_terminal(self.command("-o", missing))
+        status, shown = run_on_terminal(self.command("-o", missing, "--progress=always"))
         self.assertEqual(status, 1)
         self.assertGreater(shown.count(ERASE), 1)
         self.assertTrue(screen(shown).startswith("br2pgo: error: cannot create"), screen(shown))
