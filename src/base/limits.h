@@ -64,6 +64,8 @@
 /* Names, of which many symbols or DIEs may share one, and of sections. */
 #define BR2_ELF_NAME_MAX   ((size_t)64 * 1024)
 #define BR2_DEBUG_NAME_MAX ((size_t)64 * 1024)
+/* A mangled name made readable: its length may double with every few letters. */
+#define BR2_READABLE_NAME_MAX ((size_t)64 * 1024)
 /* Nesting of DIEs, and with it of inlined functions; references from DIE to DIE that are followed:
  * a cycle must end. */
 #define BR2_DIE_DEPTH_MAX 256

@@ -4,7 +4,7 @@
 #define BR2_IMAGE_DEMANGLE_H
 
 /* The readable name, free with br2_free; NULL when the name is not mangled, too deep to be taken
- * apart, or memory runs out: then the symbol's own name is shown. */
+ * apart, longer than BR2_READABLE_NAME_MAX, or memory runs out: then the symbol's own is shown. */
 char *br2_demangle(const char *symbol);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -45,8 +46,41 @@ static void test_deep(void **state)
     br2_free(br2_demangle(name));
 }
 
+/* p<q<..., q<...> >: every S and digit is the part before it again. Of 3 levels the name is
+ * readable; of 30 it would be 18 GB long. */
+static void test_doubling(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char name[512];
+    for (int levels = 3; levels <= 30; levels += 27) {
+        char *at = name + sprintf(name, "_Z1f1pI");
+        for (int i = 1; i < levels; i++) {
+            at += sprintf(at, "S_I");
+        }
+        at += sprintf(at, "S_IiiE");
+        for (int i = 0; i < levels; i++) {
+            at += sprintf(at, "S%c_E", digits[i]);
+        }
+        char *readable = br2_demangle(name);
+        if (levels == 3) {
+            assert_non_null(readable);
+            assert_string_equal(
+                readable, "f(p<p<p<p<int, int>, p<int, int> >, p<p<int, int>, p<int, int> > >, "
+                          "p<p<p<int, int>, p<int, int> >, p<p<int, int>, p<int, int> > > >)");
+        } else {
+            assert_null(readable);
+        }
+        br2_free(readable);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_deep)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_doubling),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
