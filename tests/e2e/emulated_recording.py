@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
+import waiting  # noqa: E402
+
 BR2PGO = os.environ["BR2PGO"]
 BIN = os.environ.get("LLVM_BIN", "")
 
@@ -342,28 +345,34 @@ def check_signals():
            ((500000, 1000000) in counts, (999999, 1000000) in counts), (True, True))
 
 
+def start_loop(output, *words):
+    """A recording that has samples by the time this returns, of a program that does not end."""
+    process = subprocess.Popen([BR2PGO, "record", "--emulate", "--period", "101", "-o", output, "./program", *words,
+                                "name", "loop"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    expect("the loop's program", process.stdout.readline(), "program\n")
+    return process
+
+
 def check_interruptions():
     """One request that comes as two signals, as timeout's does, ends nothing at once; a second
     request kills the program; what was recorded is kept each time."""
-    for _ in range(5):
-        with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "loop"],
-                              stderr=subprocess.PIPE, text=True) as process:
-            time.sleep(0.5)
+    for _ in range(3):
+        with start_loop("twice.data") as process:
+            process.send_signal(signal.SIGSTOP)  # both are there when it goes on
             process.send_signal(signal.SIGTERM)
-            time.sleep(0.002)
-            process.send_signal(signal.SIGTERM)
-            errors = process.communicate(timeout=60)[1]
-        expect("heard twice", "stopped" in errors and os.path.getsize("twice.data") > 1000, True)
+            process.send_signal(signal.SIGHUP)
+            process.send_signal(signal.SIGCONT)
+            errors = process.communicate(timeout=waiting.LIMIT)[1]
+        expect("heard twice", ("stopped" in errors, "is killed" in errors.replace("again, it is killed", ""),
+                               os.path.getsize("twice.data") > 1000), (True, False, True))
         os.remove("twice.data")
-    with subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "twice.data", "./program", "deaf", "loop"],
-                          stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1)
+    with start_loop("twice.data", "deaf") as process:
         process.send_signal(signal.SIGINT)
-        time.sleep(0.7)
+        lines = waiting.lines_until(process.stderr, "told to end")
+        time.sleep(0.7)  # less may be one request
         process.send_signal(signal.SIGINT)
-        errors = process.communicate(timeout=60)[1]
+        lines += process.communicate(timeout=waiting.LIMIT)[1].splitlines()
     expect("asked twice", (process.returncode, os.path.getsize("twice.data") > 1000), (-signal.SIGINT, True))
-    lines = errors.splitlines()
     expect("what is said", [line.split(";")[0] for line in lines if "interrupted again" in line],
            ["br2pgo: the program is told to end", "br2pgo: the program is killed, the recording is kept"])
     expect("what is left over", [n for n in os.listdir(".") if n.startswith(".br2pgo")], [])
@@ -376,7 +385,7 @@ def check_passed_on():
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             expect("begun", process.stdout.readline(), "begun\n")
             process.send_signal(number)
-            said = process.communicate(timeout=60)[0]
+            said = process.communicate(timeout=waiting.LIMIT)[0]
         expect("passed on", (process.returncode, said), (-number, f"got {number}\n"))
         expect("recorded to its end", (77777, 77778) in conditionals("ends.csv", "ends").values(), True)
 
@@ -387,7 +396,7 @@ def limited(path, size, *words):
                           stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, size))
-        errors = process.communicate(timeout=120)[1]
+        errors = process.communicate(timeout=waiting.LIMIT)[1]
     return process.returncode, errors
 
 
@@ -453,13 +462,11 @@ def check_ends():
             raise AssertionError(f"nothing said of the crash: {result.stderr}")
         expect(how, run(BR2PGO, how + ".data", "-q", "-b", "program", "-o", how + ".edges.csv").returncode,
                0)
-    result = record("stopped.data", "--duration", "0.5", "./program", "loop")
-    expect("stopped", "stopped" in result.stderr and os.path.getsize("stopped.data") > 1000, True)
-    process = subprocess.Popen([BR2PGO, "record", "--emulate", "-o", "broken.data", "./program", "loop"],
-                               stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    result = record("stopped.data", "--duration", "3", "--period", "101", "./program", "loop")
+    expect("stopped", "stopped" in result.stderr, True)
+    with start_loop("broken.data") as process:
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=waiting.LIMIT)[1]
     expect("interrupted", "stopped" in errors and os.path.getsize("broken.data") > 1000, True)
     expect("what is left over", [n for n in os.listdir(".") if n.startswith(".br2pgo")], [])
 

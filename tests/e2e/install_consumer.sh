@@ -30,7 +30,7 @@ expect_version() {
 
 # prefix: everything a user would do with what is installed there.
 use() {
-    local prefix=$1 lib flags
+    local prefix=$1 lib flags needed
     lib=$(dirname "$(find "$prefix" -name libbr2pgo.a)")
     export PKG_CONFIG_PATH=$lib/pkgconfig
     rm -rf "$scratch/use"
@@ -40,14 +40,16 @@ use() {
     # shellcheck disable=SC2046
     cc -std=c11 -Wall -Wextra -Werror -o shared "$source/main.c" $(pkg-config --cflags --libs br2pgo)
     expect_version "pkg-config, shared" env LD_LIBRARY_PATH="$lib" ./shared
-    readelf -d shared | grep -q 'NEEDED.*libbr2pgo.so.0' || fail "shared: libbr2pgo.so.0 is not needed"
+    needed=$(readelf -d shared)
+    grep -q 'NEEDED.*libbr2pgo.so.0' <<<"$needed" || fail "shared: libbr2pgo.so.0 is not needed"
 
     # -lbr2pgo alone would take the shared library, which is beside it.
     flags=$(pkg-config --static --cflags --libs br2pgo | sed 's/-lbr2pgo\b/-l:libbr2pgo.a/')
     # shellcheck disable=SC2086
     cc -std=c11 -Wall -Wextra -Werror -o static "$source/main.c" $flags
     expect_version "pkg-config --static" ./static
-    readelf -d static | grep -q 'NEEDED.*libbr2pgo' && fail "static: needs the shared library"
+    needed=$(readelf -d static)
+    grep -q 'NEEDED.*libbr2pgo' <<<"$needed" && fail "static: needs the shared library"
 
     "$CMAKE" -G Ninja -S "$source" -B cmake -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 ||
         { cat cmake.log; fail "find_package"; }
@@ -78,6 +80,7 @@ fi
 [ ! -e "$scratch/second/libexec" ] || fail "links are installed without being asked for"
 "$CMAKE" --install "$BUILD_DIR" --prefix "$scratch/second" --component compat_links >/dev/null
 for name in llvm-profgen perf2bolt create_llvm_prof create_gcov; do
-    "$scratch/second/libexec/br2pgo/$name" --help | grep -qx "br2pgo in place of $name" ||
+    help=$("$scratch/second/libexec/br2pgo/$name" --help)
+    grep -qx "br2pgo in place of $name" <<<"$help" ||
         fail "libexec/br2pgo/$name does not take that tool's place"
 done

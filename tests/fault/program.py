@@ -12,6 +12,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
+import waiting  # noqa: E402
+
 BR2PGO = os.path.abspath(os.environ.get("BR2PGO", "build/dev/bin/br2pgo"))
 TOOLS = os.path.abspath(os.environ.get("TOOLS")
                         or os.path.join(os.path.dirname(__file__), "..", "tools"))
@@ -283,7 +286,7 @@ class Pipes(Case):
         with subprocess.Popen(self.command("-o", fifo)) as process:
             with open(fifo, "rb") as file:
                 self.assertEqual(file.read(), wanted)
-            self.assertEqual(process.wait(60), 0)
+            self.assertEqual(process.wait(waiting.LIMIT), 0)
         os.unlink(fifo)
         self.assert_untouched()
 
@@ -312,7 +315,7 @@ class Signals(Case):
 
     def assert_ends_by(self, process, number):
         try:
-            process.wait(20)
+            process.wait(waiting.LIMIT)
         except subprocess.TimeoutExpired:
             process.kill()
             self.fail(f"did not end on signal {number}")
@@ -329,7 +332,7 @@ class Signals(Case):
             with open(fifo, "wb") as file:  # opened: it reads now, and nothing comes
                 file.write(b"PERFILE2")
                 file.flush()
-                time.sleep(0.1)
+                waiting.until_empty(file)
                 process.send_signal(number)
                 self.assert_ends_by(process, number)
         os.unlink(fifo)
@@ -340,18 +343,21 @@ class Signals(Case):
             recording = file.read()
         for times in (1, 2):
             process = self.start("-o", self.old, data="-", stdin=subprocess.PIPE)
+            waiting.until_caught(process, signal.SIGINT)
             process.stdin.write(recording[:200])
             process.stdin.flush()
-            for _ in range(times):
-                time.sleep(0.2)
+            waiting.until_empty(process.stdin)
+            process.send_signal(signal.SIGINT)
+            waiting.until_not_caught(process, signal.SIGINT)
+            if times == 2:
                 process.send_signal(signal.SIGINT)
             if times == 2:
                 process.stdin.close()
-                self.assertEqual(process.wait(20), -signal.SIGINT)
+                self.assertEqual(process.wait(waiting.LIMIT), -signal.SIGINT)
             else:
                 process.stdin.write(recording[200:])
                 process.stdin.close()
-                self.assertEqual(process.wait(20), 0, process.stderr.read())
+                self.assertEqual(process.wait(waiting.LIMIT), 0, process.stderr.read())
                 with open(self.old, "rb") as file:
                     self.assertNotEqual(file.read(), b"old")
             process.stderr.close()
@@ -363,7 +369,6 @@ class Signals(Case):
         os.mkfifo(fifo)
         process = subprocess.Popen([BR2PGO, "inspect", fifo], stderr=subprocess.PIPE)
         with open(fifo, "wb"):
-            time.sleep(0.1)
             process.send_signal(signal.SIGINT)
             self.assert_ends_by(process, signal.SIGINT)
         os.unlink(fifo)
@@ -374,7 +379,7 @@ class Signals(Case):
         make_recording(data, 20000)
         start = time.monotonic()
         with self.start("-o", self.old, data=data) as process:
-            self.assertEqual(process.wait(60), 0)
+            self.assertEqual(process.wait(waiting.LIMIT), 0)
         whole = time.monotonic() - start
         for step in range(12):
             with open(self.old, "w", encoding="utf-8") as file:
@@ -383,7 +388,7 @@ class Signals(Case):
             process = self.start("-o", self.old, data=data)
             time.sleep(whole * step / 10)
             process.send_signal(number)
-            self.assertIn(process.wait(20), (0, -number))
+            self.assertIn(process.wait(waiting.LIMIT), (0, -number))
             process.stderr.close()
             self.assertEqual(os.listdir(self.out), ["old.gcov"])
             if os.path.getsize(self.old) == 3:
@@ -396,11 +401,7 @@ class Signals(Case):
         os.mkfifo(fifo)
         for number in self.numbers:
             process = self.start("-o", self.old, "-o", fifo)
-            deadline = time.monotonic() + 20
-            while len(os.listdir(self.out)) < 2 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            self.assertEqual(len(os.listdir(self.out)), 2)
-            time.sleep(0.05)
+            waiting.until(lambda: len(os.listdir(self.out)) == 2, "a temporary file")
             process.send_signal(number)
             self.assert_ends_by(process, number)
         os.unlink(fifo)
@@ -425,12 +426,11 @@ class Signals(Case):
         os.mkfifo(fifo)
         process = self.start("-o", self.old, "-o", fifo,
                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        while len(os.listdir(self.out)) < 2:
-            time.sleep(0.01)
+        waiting.until(lambda: len(os.listdir(self.out)) == 2, "a temporary file")
         process.send_signal(signal.SIGHUP)
         with open(fifo, "rb") as file:
             self.assertTrue(file.read().startswith(b"image,"))
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(waiting.LIMIT), 0)
         process.stderr.close()
         os.unlink(fifo)
 

@@ -13,6 +13,7 @@ import time
 import unittest
 
 import program
+from program import waiting
 
 # Keeps what it has at SIGINT and SIGTERM, and ends the program, for whose end it waits. Of a program that is called
 # "hang" it does not come to an end.
@@ -122,28 +123,32 @@ class Record(unittest.TestCase):
                               stderr=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "perf has begun\n")
             process.send_signal(number)
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=waiting.LIMIT)
         self.assertEqual(process.returncode, -number)
         self.assertIn("stopped", said)
         self.check_kept()
 
-    def ask(self, *words, numbers):
-        """Signals one after the other; returns the status and what was said."""
+    def ask(self, *words, numbers, lines=2):
+        """Signals one after the other, each when the one before is answered; returns the status and what was
+        said. perf says that it has begun, and the program, where it has something to say, that it is ready."""
         with subprocess.Popen([program.BR2PGO, "record", *words], cwd=self.work,
                               env=self.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as process:
-            self.assertEqual(process.stdout.readline(), "perf has begun\n")
-            time.sleep(0.5)
-            for number in numbers:
+            begun = [process.stdout.readline() for _ in range(lines)]
+            self.assertEqual(sorted(begun), ["perf has begun\n", "ready\n"][:lines])
+            said = []
+            for number, answer in zip(numbers, ("told to end", "is killed, the", "ended at once")):
+                if said:
+                    time.sleep(0.7)  # less may be one request
                 process.send_signal(number)
-                time.sleep(0.7)
-            _, said = process.communicate(timeout=60)
-        return process.returncode, [line.split(";")[0] for line in said.splitlines()]
+                said += waiting.lines_until(process.stderr, answer)
+            said += process.communicate(timeout=waiting.LIMIT)[1].splitlines()
+        return process.returncode, [line.strip().split(";")[0] for line in said]
 
     def test_asked_twice(self):
         """A program that does not end is killed, at the second request; the recording is kept."""
         for number, more in ((signal.SIGINT, []), (signal.SIGTERM, ["--duration", "100"])):
-            status, said = self.ask(*more, "sh", "-c", "trap '' INT TERM; while :; do sleep 1; done",
+            status, said = self.ask(*more, "sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 1; done",
                                     numbers=[number, number])
             self.assertEqual(status, -number)
             self.assertEqual([line for line in said if "the program is" in line],
@@ -154,25 +159,28 @@ class Record(unittest.TestCase):
 
     def test_asked_once(self):
         """It is not killed, however long it takes."""
-        status, _ = self.ask("sh", "-c", "trap 'sleep 2; echo done >&2; exit' TERM; while :; do sleep 1; done",
+        status, _ = self.ask("sh", "-c", "trap 'sleep 2; echo done >&2; exit' TERM; echo ready; while :; do sleep 1; done",
                              numbers=[signal.SIGTERM])
         self.assertEqual(status, -signal.SIGTERM)
         self.check_kept()
 
+    @staticmethod
+    def is_gone(pid):
+        try:
+            with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                return "State:\tZ" in file.read()
+        except OSError:
+            return True
+
     def test_asked_thrice(self):
         """Nothing is waited for, and nothing is left."""
-        status, said = self.ask("hang", numbers=[signal.SIGTERM, signal.SIGTERM, signal.SIGTERM])
+        status, said = self.ask("hang", numbers=[signal.SIGTERM, signal.SIGTERM, signal.SIGTERM], lines=1)
         self.assertEqual(status, -signal.SIGTERM)
         self.assertEqual(said[-1], "br2pgo: ended at once, without a recording")
         self.assertEqual(os.listdir(self.work), ["perf.pid"])
         with open(os.path.join(self.work, "perf.pid"), encoding="ascii") as file:
             pid = int(file.read())
-        for _ in range(100):
-            if not os.path.exists(f"/proc/{pid}"):
-                break
-            time.sleep(0.05)
-        self.assertFalse(os.path.exists(f"/proc/{pid}") and "State:\tZ" not in
-                         open(f"/proc/{pid}/status", encoding="ascii").read())
+        waiting.until(lambda: self.is_gone(pid), "perf's end")
 
     def test_hung_up(self):
         self.signalled(signal.SIGHUP)

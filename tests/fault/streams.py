@@ -6,10 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import program
-from program import BR2PGO
+from program import BR2PGO, waiting
 
 
 class Streams(program.Case):
@@ -80,9 +79,7 @@ class Streams(program.Case):
             copy = os.path.join(self.out, "copy")
             subprocess.run(["bash", "-c", f'"{BR2PGO}" {line} -o >(cat >"{copy}.x"; mv "{copy}.x" "{copy}")'],
                            check=True, timeout=60, stderr=subprocess.DEVNULL)
-            deadline = time.monotonic() + 20
-            while not os.path.exists(copy) and time.monotonic() < deadline:
-                time.sleep(0.01)
+            waiting.until(lambda: os.path.exists(copy), "the copy")  # pylint: disable=cell-var-from-loop
             with open(copy, "rb") as file:
                 self.assertEqual(file.read(), wanted)
             os.unlink(copy)
@@ -133,9 +130,9 @@ class Streams(program.Case):
                     words = [fifo if side == "input" and word == source else word for word in args]
                     output = fifo if side == "output" else os.path.join(self.out, "new")
                     with subprocess.Popen([BR2PGO, *words, "-o", output], stderr=subprocess.PIPE) as process:
-                        time.sleep(0.3)
+                        waiting.until_asleep(process)
                         process.send_signal(number)
-                        self.assertEqual(process.wait(20), -number, (args, side))
+                        self.assertEqual(process.wait(waiting.LIMIT), -number, (args, side))
                     os.unlink(fifo)
         self.assertEqual(sorted(os.listdir(self.out)), ["old.gcov", "p.gcov"])
 

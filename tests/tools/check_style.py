@@ -16,7 +16,9 @@ BANNED = re.compile(
     r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca|setjmp|longjmp|abort)\s*\(")
 BANNED_LIBRARY = re.compile(
     r"\b(exit|_exit|printf|puts|perror|malloc|calloc|realloc|strdup|strndup|assert|asprintf)\s*\(")
-ALLOCATOR = ("src/base/mem.c", "src/base/arena.c")
+ALLOCATOR = ("src/base/mem.c",)
+# The only way out of a callback of a library that asks nobody whether to go on.
+MAY_JUMP = ("src/image/demangle.c",)
 STRIP = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.S)
 
 
@@ -39,7 +41,7 @@ def check(path, text):
         match = BANNED.search(line)
         if not match and library and path not in ALLOCATOR:
             match = BANNED_LIBRARY.search(line)
-        if match:
+        if match and not (path in MAY_JUMP and match.group(1) in ("setjmp", "longjmp")):
             yield number, f"{match.group(1)} may not be called here"
 
 

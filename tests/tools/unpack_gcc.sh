@@ -69,9 +69,10 @@ download() {
 
 # A script in place of each program: its libraries are not those of the machine.
 wrap_programs() {
-    local root=$1 file
+    local root=$1 file headers
     while IFS= read -r file; do
-        if ! readelf -Wl "$file" 2>/dev/null | grep -q 'program interpreter'; then
+        headers=$(readelf -Wl "$file" 2>/dev/null || true)
+        if [[ $headers != *'program interpreter'* ]]; then
             continue
         fi
         mv "$file" "$file.elf"

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "image/demangle.h"
 
@@ -52,17 +52,19 @@ static void test_doubling(void **state)
 {
     (void)state;
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    char name[512];
     for (int levels = 3; levels <= 30; levels += 27) {
-        char *at = name + sprintf(name, "_Z1f1pI");
+        struct br2_buf name = {0};
+        br2_buf_printf(&name, "_Z1f1pI");
         for (int i = 1; i < levels; i++) {
-            at += sprintf(at, "S_I");
+            br2_buf_printf(&name, "S_I");
         }
-        at += sprintf(at, "S_IiiE");
+        br2_buf_printf(&name, "S_IiiE");
         for (int i = 0; i < levels; i++) {
-            at += sprintf(at, "S%c_E", digits[i]);
+            br2_buf_printf(&name, "S%c_E", digits[i]);
         }
-        char *readable = br2_demangle(name);
+        br2_buf_u8(&name, '\0');
+        char *readable = br2_demangle((const char *)name.bytes);
+        br2_buf_done(&name);
         if (levels == 3) {
             assert_non_null(readable);
             assert_string_equal(
