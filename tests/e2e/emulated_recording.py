@@ -131,11 +131,16 @@ static void take(int number) { got = number; }
 
 int main(void)
 {
+    sigset_t both, before; /* taken only where they are waited for: pause() would miss one before it */
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, &before);
     signal(SIGINT, take);
     signal(SIGTERM, take);
     printf("begun\n");
     fflush(stdout);
-    while (got == 0) { pause(); }
+    while (got == 0) { sigsuspend(&before); }
     for (int i = 0; i < 77778; i++) { sink += i; }
     printf("got %d\n", got);
     return 0;
