@@ -170,6 +170,13 @@ def check_keyboard(page):
     page.ask("document.querySelector('#tabs [aria-selected=true]').focus()")
     page.press("ArrowRight")
     same("arrows go from tab to tab", page.ask("view.dataset.shown"), "branches")
+    page.ask("document.querySelector('.skip').focus()")
+    page.press("Enter", "\r")
+    same("what is skipped to is what was shown", (page.ask("view.dataset.shown"), page.ask("document.activeElement.id")),
+         ("branches", "view"))
+    page.ask("location.hash = '%'")
+    go(page, "branches")
+    page.ask("document.querySelector('#tabs [aria-selected=true]').focus()")
     page.press("ArrowLeft")
     same("and back", page.ask("document.activeElement.dataset.section"), "summary")
     check("calls are drawn", page.ask("document.querySelectorAll('#flame .flame').length") > 2)

@@ -60,7 +60,7 @@ function instructionRow(row, most) {
 
 /* Instructions below the headings of their blocks; `show` brings a block into view. */
 function codeView(blocks, instructions) {
-  const most = Math.max(...instructions.map((row) => row.count));
+  const most = greatest(instructions.map((row) => row.count));
   const known = new Map(blocks.map((block) => [block.block, block]));
   const body = element("tbody");
   const more = element("button", { type: "button", class: "more" }, "Show more");
@@ -107,8 +107,9 @@ function sourceView(lines) {
   if (lines.every((row) => row.text === null)) {
     return [];
   }
-  const most = Math.max(...lines.map((row) => row.count));
-  const body = element("tbody", {}, ...lines.map((row) => sourceRow(row, most)));
+  const most = greatest(lines.map((row) => row.count));
+  const body = element("tbody");
+  lines.forEach((row) => body.append(sourceRow(row, most)));
   const table = element("table", { id: "source", "aria-label": "Source lines" },
     element("thead", {}, element("tr", {}, ...["line", "times", "text"].map((text) =>
       element("th", { scope: "col" }, text)))), body);

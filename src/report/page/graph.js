@@ -132,7 +132,7 @@ function graphView(allBlocks, allEdges, onOpen) {
     id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8,
     markerUnits: "userSpaceOnUse", orient: "auto",
   }, drawing("path", { d: "M0 0L8 4L0 8Z", fill: "currentColor" }))));
-  const most = Math.max(...drawn.map((block) => block.count));
+  const most = greatest(drawn.map((block) => block.count));
   edges.forEach((edge) => drawEdge(svg, edge, known, most));
   drawn.forEach((block) => drawBlock(svg, block, most, onOpen));
   box.append(element("p", { class: "note" },

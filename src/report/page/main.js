@@ -53,8 +53,17 @@ function sectionPage(section) {
   return element("div", {}, ...extras(section), ...names.map(tableSection));
 }
 
+/* What somebody typed may be no address of anything. */
+function chosenHash() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 function route() {
-  const hash = decodeURIComponent(location.hash.slice(1));
+  const hash = chosenHash();
   const tab = hash.startsWith("function=") ? "functions" : sections().includes(hash) ? hash : "summary";
   for (const button of document.querySelectorAll("#tabs button")) {
     const selected = button.dataset.section === tab;
@@ -97,6 +106,10 @@ document.getElementById("title").textContent = baseName(report.image.path);
 document.title = baseName(report.image.path) + " – br2pgo report";
 document.getElementById("recording").textContent =
   `${report.image.path}, br2pgo ${report.br2pgo}`;
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); /* the address says what is shown */
+  view.focus();
+});
 document.getElementById("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
 });

@@ -11,7 +11,7 @@ function probabilityPlot() {
   if (rows.length === 0) {
     return null;
   }
-  const most = Math.max(...rows.map((row) => row.executions));
+  const most = greatest(rows.map((row) => row.executions));
   const svg = canvas(640, 340, "Taken probability against mispredict rate of conditional branches");
   svg.id = "probability";
   svg.append(drawing("path", { class: "axis", d: "M50 20V290H620" }));
@@ -45,8 +45,8 @@ const BARS_MAX = 120; /* values beyond are added up in bars of several */
 /* Bars of { from, to, counts } from the least value to the most. */
 function barsOf(rows, kind) {
   const values = rows.map((row) => row[kind.value]);
-  const least = Math.min(...values);
-  const step = Math.ceil((Math.max(...values) - least + 1) / BARS_MAX);
+  const least = values.reduce((low, value) => Math.min(low, value), Infinity);
+  const step = Math.ceil((greatest(values) - least + 1) / BARS_MAX);
   const bars = [];
   for (const row of rows) {
     const i = Math.floor((row[kind.value] - least) / step);
@@ -60,7 +60,7 @@ function barsOf(rows, kind) {
 
 /* To the scale of the highest bar; what is counted second stands on the first. */
 function histogram(bars, kind, label) {
-  const most = Math.max(...bars.map((bar) => bar.counts.reduce((sum, count) => sum + count, 0)));
+  const most = greatest(bars.map((bar) => bar.counts.reduce((sum, count) => sum + count, 0)));
   const svg = canvas(640, 180, label);
   svg.classList.add("histogram");
   const width = Math.min(600 / bars.length, 40);
