@@ -302,7 +302,8 @@ struct br2pgo_merge_options {
     const char *format; /* of the output; NULL: by its suffix */
     int gcc_version;  /* major version of the GCC that a gcov output is made to fit; 0: the inputs'
                          version of the format, and nothing changed but the counts */
-    int gcov_version; /* of the format that GCC reads, 1 to 3; 0: follows from gcc_version */
+    int gcov_version; /* of the format that GCC reads, 1 to 3; 0: follows from gcc_version. Alone it
+                         is for the newest GCC that reads it */
     int compress;     /* as in struct br2pgo_output_options */
     int md5;
     int partial;

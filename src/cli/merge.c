@@ -58,10 +58,8 @@ static int check_terminal(const struct br2_arguments *arguments, struct br2pgo_e
 int br2_merge(const struct br2_arguments *arguments, struct br2pgo_error *err)
 {
     struct br2pgo_options asked = BR2PGO_OPTIONS_INIT;
-    /* The newest GCC that reads each version of the format. */
-    static const int newest[] = {0, 11, 15, 16};
-    asked.gcc_version =
-        arguments->gcov_version != 0 ? newest[arguments->gcov_version] : arguments->gcc_version;
+    asked.gcc_version = arguments->gcc_version;
+    asked.gcov_version = arguments->gcov_version;
     int rc = check_terminal(arguments, err);
     if (rc == 0 && arguments->gcc != NULL) {
         rc = br2_ask_gcc(arguments->gcc, &asked, err);

@@ -146,6 +146,11 @@ bool br2_gcc_is_unknown(int major)
     return major > GCC_NEWEST;
 }
 
+int br2_gcc_newest(unsigned version)
+{
+    return version == 1 ? 11 : version == 2 ? 15 : GCC_NEWEST;
+}
+
 /* The GCC that is meant where only the format's version is asked for: the one that built the image,
  * or the nearest to it that reads that version; of an unknown builder, the newest that does. */
 static int gcc_for_version(int built, unsigned version)
@@ -153,13 +158,7 @@ static int gcc_for_version(int built, unsigned version)
     if (built >= GCC_FIRST && format_version(built) == version) {
         return built;
     }
-    if (version == 1) {
-        return 11;
-    }
-    if (version == 2) {
-        return built != 0 && built < 12 ? 12 : 15;
-    }
-    return GCC_NEWEST;
+    return version == 2 && built != 0 && built < 12 ? 12 : br2_gcc_newest(version);
 }
 
 int br2_choose_gcc(struct br2pgo_conversion *conversion, enum br2_rules *ret,

@@ -219,6 +219,8 @@ int br2_gcc_reads(int major, enum br2_rules *ret_rules, unsigned *ret_version,
                   struct br2pgo_error *err);
 /* ... or is newer than what is known of GCC ... */
 bool br2_gcc_is_unknown(int major);
+/* ... the newest known one that reads a version, 1 to 3, of the format ... */
+int br2_gcc_newest(unsigned version);
 /* ... gives outputs that are for the compiler of the image their format ... */
 int br2_settle_formats(struct br2pgo_conversion *conversion, struct br2pgo_error *err);
 /* ... finds out which GCC the GCC outputs are for, and tells them ... */

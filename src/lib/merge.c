@@ -374,12 +374,14 @@ int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
         merge.options = *options;
     }
     if (merge.options.gcc_version < 0 || merge.options.gcov_version < 0 ||
-        merge.options.gcov_version > 3 ||
-        (merge.options.gcc_version == 0 && merge.options.gcov_version != 0)) {
+        merge.options.gcov_version > 3) {
         br2_fail(err, BR2PGO_INVALID, "unknown version of GCC %d or of its profiles %d",
                  merge.options.gcc_version, merge.options.gcov_version);
-        br2_hint(err, "0 leaves it as it is; a version of the format needs the version of GCC");
+        br2_hint(err, "0 leaves it as it is; the format has versions 1 to 3");
         return BR2PGO_INVALID;
+    }
+    if (merge.options.gcc_version == 0 && merge.options.gcov_version != 0) {
+        merge.options.gcc_version = br2_gcc_newest((unsigned)merge.options.gcov_version);
     }
     if (!(merge.options.trim >= 0 && merge.options.trim < 1)) {
         br2_fail(err, BR2PGO_INVALID, "trim is a share from 0 to 1, and less than all");
