@@ -251,6 +251,8 @@ const struct br2_option_line br2_option_lines[] = {
      MEMBER(record.no_emulate)},
     {OPTION_DEPTH, "depth", "8..64", FOR_RECORD,
      "emulate, with so many branch records a sample (default: 32)", MEMBER(record.depth)},
+    {OPTION_CYCLES, "cycles", NULL, FOR_RECORD,
+     "emulate, with cycles in each record: one for an instruction", MEMBER(record.cycles)},
     {OPTION_SEED, "seed", "N", FOR_RECORD, "emulate, with other samples for another number",
      MEMBER(record.seed)},
     {OPTION_EXACT, "exact", "FILE", FOR_RECORD,

@@ -55,6 +55,7 @@ struct br2_record_arguments {
     bool emulate;
     bool no_emulate;
     bool dry_run;
+    bool cycles;
 };
 
 /* What only the report takes. */

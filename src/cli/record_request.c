@@ -91,7 +91,7 @@ static const char *emulation_option(const struct br2_record_arguments *record)
     } options[] = {
         {"emulate", record->emulate},       {"depth", record->depth != NULL},
         {"seed", record->seed != NULL},     {"exact", record->exact != NULL},
-        {"totals", record->totals != NULL},
+        {"totals", record->totals != NULL}, {"cycles", record->cycles},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (options[i].given) {
@@ -220,6 +220,7 @@ int br2_record_request_read(const struct br2_arguments *arguments, struct br2_re
         .output = arguments->output_count != 0 ? arguments->outputs[0].path : "perf.data",
         .exact = record->exact,
         .totals = record->totals,
+        .cycles = record->cycles,
         .processes = record->processes,
         .all_cpus = record->all_cpus,
         .kernel = record->kernel,

@@ -78,8 +78,11 @@ struct br2_edge_slots {
 struct br2_branch_record {
     uint64_t from;
     uint64_t to;
-    uint64_t flags; /* 1 mispredicted, 2 predicted */
+    uint64_t flags; /* 1 mispredicted, 2 predicted; cycles from BR2_CYCLES_SHIFT on. In a thread's
+                       ring, there, its instructions until then */
 };
+#define BR2_CYCLES_SHIFT 4
+#define BR2_CYCLES_MAX   UINT64_C(0xffff)
 
 /* Records of a thread that the recorder has not yet got. */
 struct br2_stream_buffer {
@@ -89,8 +92,8 @@ struct br2_stream_buffer {
     uint8_t bytes[BR2_AREA_STREAM];
 } BR2_AREA_ALIGNED;
 
-#define BR2_RING         64u /* power of two, at least BR2_RECORD_DEPTH_MAX */
-#define BR2_RETURN_STACK 16u /* power of two; as deep as most processors' */
+#define BR2_RING         128u /* power of two, more than BR2_RECORD_DEPTH_MAX */
+#define BR2_RETURN_STACK 16u  /* power of two; as deep as most processors' */
 #define BR2_SIGNAL_STACK 8u
 
 struct br2_thread {

@@ -128,10 +128,10 @@ static int make_option(struct emulation *e)
     br2_buf_str(&buf, "file=");
     put_escaped(&buf, e->plugin, SIZE_MAX);
     br2_buf_printf(&buf,
-                   ",socket=%s,period=%" PRIu64 ",depth=%u,exact=%d,guest=%" PRIu32 ",seed=%" PRIu64
-                   ",name=",
+                   ",socket=%s,period=%" PRIu64 ",depth=%u,exact=%d,cycles=%d,guest=%" PRIu32
+                   ",seed=%" PRIu64 ",name=",
                    e->collector.name, request->period, request->depth, request->exact != NULL,
-                   (uint32_t)request->seed, request->seed);
+                   request->cycles, (uint32_t)request->seed, request->seed);
     put_escaped(&buf, br2_base_name(e->program), 15); /* the kernel's TASK_COMM_LEN */
     br2_buf_u8(&buf, 0);
     e->option = !buf.failed ? br2_strdup((const char *)buf.bytes) : NULL;

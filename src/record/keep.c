@@ -79,8 +79,10 @@ static int write_totals(const struct br2_emulation *t, struct br2_output *out,
 static int write_recording(const struct br2_keeping *k, struct br2_output *out,
                            struct br2pgo_error *err)
 {
-    struct br2_perf_file file = {
-        .command = k->request->command, .machine = k->machine, .period = k->request->period};
+    struct br2_perf_file file = {.command = k->request->command,
+                                 .machine = k->machine,
+                                 .period = k->request->period,
+                                 .cycles = k->request->cycles};
     int rc = br2_perf_write(&file, &k->collector->streams, out, err);
     off_t end = rc == 0 && out->temporary != NULL ? lseek(out->fd, 0, SEEK_CUR) : -1;
     /* More was reserved than is needed. */

@@ -210,7 +210,7 @@ static int walk(struct writer *w, const struct br2_streams *streams, struct br2_
     return rc != 0 ? rc : flush(w);
 }
 
-static void put_attr(struct br2_buf *buf, uint64_t period)
+static void put_attr(struct br2_buf *buf, const struct br2_perf_file *file)
 {
     struct perf_event_attr attr;
     const uint64_t flags = EVENT_FLAGS;
@@ -218,16 +218,17 @@ static void put_attr(struct br2_buf *buf, uint64_t period)
     attr.type = PERF_TYPE_HARDWARE;
     attr.size = PERF_ATTR_SIZE_VER5;
     attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
-    attr.sample_period = period;
+    attr.sample_period = file->period;
     attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
                        PERF_SAMPLE_BRANCH_STACK;
-    attr.branch_sample_type =
-        PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_CYCLES;
+    attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY |
+                              (file->cycles ? 0 : (uint64_t)PERF_SAMPLE_BRANCH_NO_CYCLES);
     memcpy((uint8_t *)&attr + 40, &flags, sizeof flags);
     br2_buf_put(buf, &attr, ATTR_SIZE);
 }
 
-static void put_file_header(struct br2_buf *buf, uint64_t data_size, uint64_t period)
+static void put_file_header(struct br2_buf *buf, uint64_t data_size,
+                            const struct br2_perf_file *file)
 {
     uint8_t bits[32] = {0};
     for (size_t i = 0; i < FEATURES; i++) {
@@ -242,7 +243,7 @@ static void put_file_header(struct br2_buf *buf, uint64_t data_size, uint64_t pe
         br2_buf_le64(buf, numbers[i]);
     }
     br2_buf_put(buf, bits, sizeof bits);
-    put_attr(buf, period);
+    put_attr(buf, file);
     put_zeros(buf, 16); /* ids: none */
 }
 
@@ -316,7 +317,7 @@ static void put_feature(struct writer *w, struct br2_buf *buf, unsigned feature)
     case FEATURE_EVENTS:
         br2_buf_le32(buf, 1);
         br2_buf_le32(buf, (uint32_t)ATTR_SIZE);
-        put_attr(buf, w->file->period);
+        put_attr(buf, w->file);
         br2_buf_le32(buf, 0); /* ids */
         put_header_text(buf, "branches:u");
         break;
@@ -352,7 +353,7 @@ int br2_perf_write(const struct br2_perf_file *file, const struct br2_streams *s
     int rc = walk(&w, streams, NULL);
     uint64_t size = w.size;
     if (rc == 0) {
-        put_file_header(&w.buf, size, file->period);
+        put_file_header(&w.buf, size, file);
         w.out = out;
         rc = flush(&w);
     }

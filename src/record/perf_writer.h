@@ -3,6 +3,8 @@
 #ifndef BR2_RECORD_PERF_WRITER_H
 #define BR2_RECORD_PERF_WRITER_H
 
+#include <stdbool.h>
+
 #include "base/file.h"
 #include "record/stream.h"
 
@@ -10,6 +12,7 @@ struct br2_perf_file {
     char *const *command; /* NULL at the end */
     const char *machine;  /* as uname -m */
     uint64_t period;
+    bool cycles; /* records have them */
 };
 
 /* Writes what a mapped streams, whose threads have their numbers, holds. Nothing of it depends on

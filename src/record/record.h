@@ -38,6 +38,7 @@ struct br2_record_request {
     char **command;     /* program and arguments, NULL at the end; NULL: no program is started */
     const char *output; /* the recording; appears complete or not at all */
     unsigned depth;     /* branch records in a sample; for emulation */
+    bool cycles;        /* records have cycles, one for an instruction; for emulation */
     uint64_t period;    /* taken branches from one sample to the next */
     uint64_t frequency; /* samples a second in place of a period; for hardware */
     uint64_t seed;      /* of the jitter of the period; for emulation */

@@ -343,6 +343,24 @@ def check_callgrind():
     print(f"callgrind: {len(ours)} conditional branches equal")
 
 
+def check_cycles():
+    """Asked for, a record has as many cycles as instructions since the branch before: rounds of 12, and of 20 with a call."""
+    wanted = {("run", 12), ("loop", 12), ("run", 15), ("run", 3), ("run", 2), ("loop", 20)}
+    with open("rounds.s", "w", encoding="ascii") as file:
+        file.write(".globl main\nmain: mov $6000, %ecx\n1:" + "nop;" * 10 + "dec %ecx; jnz 1b\n"
+                   "mov $4000, %ecx\n2:" + "nop;" * 14 + "call 3f; dec %ecx; jnz 2b\nxor %eax, %eax; ret\n"
+                   "3: nop; nop; ret\n.section .note.GNU-stack,\"\",@progbits\n")
+    subprocess.run(["cc", "rounds.s", "-o", "rounds"], check=True)
+    for depth in ("8", "64"):
+        record("cycles.data", "--cycles", "--period", "101", "--depth", depth, "./rounds")
+        shown = run(BR2PGO, "report", "cycles.data", "-b", "rounds", "--section", "latency", "--json").stdout
+        rows = json.loads(shown)["tables"]["cycle_histograms"]["rows"]
+        found = {(row["of"], row["cycles"]) for row in rows if row["count"] > 100}
+        expect(f"cycles at depth {depth}", found, wanted)
+    shown = run(BR2PGO, "inspect", "cycles.data").stdout
+    expect("no cycles", "no cycles" in shown, False)
+
+
 def check_signals():
     record("signals.data", "--exact", "signals.csv", "./signals")
     counts = conditionals("signals.csv", "signals").values()
@@ -540,7 +558,7 @@ def main():
         build("ends", ENDS)
         build("late.so", LATE, "-shared", "-fPIC")
         try:
-            for check in (check_tasks, check_same, check_short_threads, check_work, check_functions, check_callgrind, check_signals,
+            for check in (check_tasks, check_same, check_short_threads, check_work, check_functions, check_callgrind, check_cycles, check_signals,
                           check_interruptions, check_passed_on, check_room, check_lost_folder, check_ends, check_refusals, check_tools, check_machines):
                 begin = time.monotonic()
                 check()

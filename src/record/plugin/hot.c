@@ -23,7 +23,10 @@ static inline void put_record(struct br2_thread *t, uint64_t from, uint64_t to, 
 {
     uint32_t newest = (t->newest + 1) & (BR2_RING - 1);
     t->newest = newest;
-    t->ring[newest] = (struct br2_branch_record){from, to, missed ? 1 : 2};
+    /* Without the block that begins. */
+    uint64_t executed = t->insns - t->before->insns;
+    t->ring[newest] =
+        (struct br2_branch_record){from, to, (missed ? 1 : 2) | executed << BR2_CYCLES_SHIFT};
     t->missed += missed;
     if (__builtin_expect(--t->until == 0, 0)) {
         br2_thread_sample(t, to);

@@ -38,6 +38,8 @@ static bool take_number(struct arguments *a, const char *name, uint64_t value)
         br2_plugin.depth = (uint32_t)value;
     } else if (strcmp(name, "exact") == 0) {
         br2_plugin.exact = value != 0;
+    } else if (strcmp(name, "cycles") == 0) {
+        br2_plugin.cycles = value != 0;
     } else if (strcmp(name, "guest") == 0) {
         br2_plugin.guest_seed = (uint32_t)value;
     } else if (strcmp(name, "seed") == 0) {
@@ -107,9 +109,10 @@ static bool make_arguments(void)
         }
     }
     int length = snprintf(to, (size_t)(end - to),
-                          ",socket=%s,period=%" PRIu64 ",depth=%" PRIu32 ",exact=%d,guest=%" PRIu32,
+                          ",socket=%s,period=%" PRIu64 ",depth=%" PRIu32
+                          ",exact=%d,cycles=%d,guest=%" PRIu32,
                           br2_plugin.socket, br2_plugin.period, br2_plugin.depth, br2_plugin.exact,
-                          br2_plugin.guest_seed);
+                          br2_plugin.cycles, br2_plugin.guest_seed);
     return length < end - to;
 }
 
@@ -130,7 +133,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
             return fail("it does not know an argument");
         }
     }
-    if (br2_plugin.period == 0 || br2_plugin.depth < 1 || br2_plugin.depth > BR2_RING ||
+    if (br2_plugin.period == 0 || br2_plugin.depth < 1 || br2_plugin.depth > BR2_RECORD_DEPTH_MAX ||
         br2_plugin.socket[0] == '\0' || !make_arguments()) {
         return fail("an argument is missing");
     }

@@ -36,6 +36,7 @@ struct br2_plugin {
     uint32_t depth;
     uint32_t guest_seed;           /* of what the emulator draws for the program */
     bool exact;                    /* indirect branches' targets are counted */
+    bool cycles;                   /* records have cycles */
     uint64_t guest_base;           /* what the emulator adds to a program's address */
     char socket[64];               /* abstract name */
     char arguments[BR2_AREA_PATH]; /* option for a further program, but for where it comes from */

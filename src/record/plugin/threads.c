@@ -92,17 +92,34 @@ void br2_stream_put(struct br2_stream_buffer *stream, uint64_t serial,
     __atomic_store_n(&stream->size, stream->size + head->size, __ATOMIC_RELEASE);
 }
 
+/* The record `age` before the newest, as the kernel would give it: an instruction takes a cycle. Of
+ * what began with the thread that is not known. */
+static struct br2_branch_record finished(const struct br2_thread *thread, uint32_t age,
+                                         uint64_t taken)
+{
+    struct br2_branch_record record = thread->ring[(thread->newest - age) & (BR2_RING - 1)];
+    uint64_t executed = record.flags >> BR2_CYCLES_SHIFT;
+    record.flags &= 3;
+    if (br2_plugin.cycles && age + 1 < taken) {
+        const struct br2_branch_record *before =
+            &thread->ring[(thread->newest - age - 1) & (BR2_RING - 1)];
+        uint64_t cycles = executed - (before->flags >> BR2_CYCLES_SHIFT);
+        record.flags |= (cycles < BR2_CYCLES_MAX ? cycles : BR2_CYCLES_MAX) << BR2_CYCLES_SHIFT;
+    }
+    return record;
+}
+
 void br2_thread_sample(struct br2_thread *thread, uint64_t ip)
 {
     struct {
         uint64_t ip;
-        struct br2_branch_record records[BR2_RING];
+        struct br2_branch_record records[BR2_RECORD_DEPTH_MAX];
     } body;
     uint64_t taken = br2_thread_taken(thread);
     uint32_t count = taken < br2_plugin.depth ? (uint32_t)taken : br2_plugin.depth;
     body.ip = ip;
     for (uint32_t i = 0; i < count; i++) {
-        body.records[i] = thread->ring[(thread->newest - i) & (BR2_RING - 1)];
+        body.records[i] = finished(thread, i, taken);
     }
     struct br2_stream_head head = {
         .type = BR2_STREAM_SAMPLE,
