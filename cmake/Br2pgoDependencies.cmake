@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _iberty, _llvm.
+# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _iberty, _llvm, and,
+# where there are such processors, _ipt.
 # BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
 # pkg-config names and, for LLVM, as linker flags; BR2PGO_PACKAGE_FLAGS are the packages' flags.
 find_package(PkgConfig REQUIRED)
@@ -42,5 +43,18 @@ add_library(br2pgo_iberty INTERFACE)
 target_include_directories(br2pgo_iberty SYSTEM INTERFACE ${BR2PGO_IBERTY_INCLUDE})
 target_link_libraries(br2pgo_iberty INTERFACE ${BR2PGO_IBERTY_LIBRARY})
 list(APPEND BR2PGO_PRIVATE_FLAGS -liberty)
+
+# The decoder of Intel PT, without pkg-config; Debian has it for x86 only.
+find_path(BR2PGO_IPT_INCLUDE intel-pt.h)
+find_library(BR2PGO_IPT_LIBRARY ipt)
+mark_as_advanced(BR2PGO_IPT_INCLUDE BR2PGO_IPT_LIBRARY)
+if(BR2PGO_IPT_INCLUDE AND BR2PGO_IPT_LIBRARY)
+  add_library(br2pgo_ipt INTERFACE)
+  target_include_directories(br2pgo_ipt SYSTEM INTERFACE ${BR2PGO_IPT_INCLUDE})
+  target_link_libraries(br2pgo_ipt INTERFACE ${BR2PGO_IPT_LIBRARY})
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  message(FATAL_ERROR "libipt not found; on Debian and Ubuntu: apt-get install libipt-dev, "
+                      "or scripts/install-packages.sh for all that is needed")
+endif()
 
 include(Br2pgoLLVM)

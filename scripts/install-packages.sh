@@ -12,6 +12,10 @@ set -euo pipefail
 
 build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev
     libmd-dev libjansson-dev libiberty-dev LLVM-DEV)
+# The decoder of Intel PT is to be had for x86 only.
+case $(uname -m) in
+x86_64 | i?86) build+=(libipt-dev) ;;
+esac
 run=(clang-19 llvm-19 python3 qemu-user)
 run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)
