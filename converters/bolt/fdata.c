@@ -9,6 +9,7 @@
 
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "converters/bolt/bolt.h"
 #include "profile/profile.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/limits.h"
+#include "base/number.h"
 #include "converters/gcc/internal.h"
 
 /* The fewest bytes each can take. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/number.h"
 #include "converters/llvm/internal.h"
 
 /* "SPROF42" and a format byte, as one big-endian number in LEB128. */

@@ -6,7 +6,9 @@
 #include "base/number.h"
 #include "converters/table/table.h"
 
-#define HEADER "image,function,from,to,kind,count,mispredicted,probability"
+/* Tables of before the last column end without it. */
+#define OLD_HEADER "image,function,from,to,kind,count,mispredicted,probability"
+#define HEADER     OLD_HEADER ",outcomes"
 
 enum column {
     IMAGE,
@@ -17,6 +19,7 @@ enum column {
     COUNT,
     MISPREDICTED,
     PROBABILITY,
+    OUTCOMES,
     COLUMNS,
 };
 
@@ -66,6 +69,10 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
         if (edge->probability_known) {
             br2_buf_probability(out, edge->probability);
         }
+        br2_buf_u8(out, ',');
+        if (edge->outcomes != 0) {
+            br2_buf_printf(out, "%" PRIu64, edge->outcomes);
+        }
         br2_buf_u8(out, '\n');
     }
     return out->failed ? br2_fail_memory(err) : BR2PGO_OK;
@@ -75,6 +82,7 @@ struct csv_reader {
     const char *at;
     const char *end;
     size_t row; /* the header is row 1 */
+    unsigned columns;
     struct br2_buf field;
     struct br2_edge_table *table;
     struct br2pgo_error *err;
@@ -136,13 +144,13 @@ static int read_field(struct csv_reader *r, bool last)
     r->field.size--;
     if (!last) {
         if (r->at == r->end || *r->at != ',') {
-            return corrupt(r, "expected 8 fields");
+            return corrupt(r, "there are too few fields");
         }
         r->at++;
         return BR2PGO_OK;
     }
     if (!at_line_end(r)) {
-        return corrupt(r, "expected 8 fields and the end of the line");
+        return corrupt(r, "there are too many fields, or the line does not end");
     }
     if (r->at < r->end && *r->at == '\r') {
         r->at++;
@@ -221,6 +229,10 @@ static int parse_field(struct csv_reader *r, enum column column, struct br2_edge
         return length == 0 || br2_parse_number(text, length, 10, &edge->mispredicted)
                    ? BR2PGO_OK
                    : corrupt(r, "'mispredicted' is not a number");
+    case OUTCOMES:
+        return length == 0 || br2_parse_number(text, length, 10, &edge->outcomes)
+                   ? BR2PGO_OK
+                   : corrupt(r, "'outcomes' is not a number");
     default: /* PROBABILITY */
         edge->probability_known = length > 0;
         return length == 0 || parse_probability(text, length, &edge->probability)
@@ -235,8 +247,8 @@ static int read_row(struct csv_reader *r)
     if (!edge) {
         return br2_fail_memory(r->err);
     }
-    for (unsigned column = 0; column < COLUMNS; column++) {
-        int status = read_field(r, column + 1 == COLUMNS);
+    for (unsigned column = 0; column < r->columns; column++) {
+        int status = read_field(r, column + 1 == r->columns);
         if (!status) {
             status = parse_field(r, (enum column)column, edge);
         }
@@ -249,29 +261,42 @@ static int read_row(struct csv_reader *r)
 
 static bool probe(const uint8_t *bytes, size_t size)
 {
-    size_t length = sizeof HEADER - 1;
-    return size >= length && memcmp(bytes, HEADER, length) == 0;
+    size_t length = sizeof OLD_HEADER - 1;
+    return size >= length && memcmp(bytes, OLD_HEADER, length) == 0;
+}
+
+/* Takes the first line. */
+static int read_header(struct csv_reader *r)
+{
+    static const char last[] = ",outcomes";
+    r->at += sizeof OLD_HEADER - 1;
+    r->columns = COLUMNS - 1;
+    if ((size_t)(r->end - r->at) >= sizeof last - 1 && memcmp(r->at, last, sizeof last - 1) == 0) {
+        r->at += sizeof last - 1;
+        r->columns = COLUMNS;
+    }
+    if (!at_line_end(r)) {
+        return corrupt(r, "expected the header " HEADER);
+    }
+    while (r->at < r->end && *r->at != '\n') {
+        r->at++;
+    }
+    if (r->at < r->end) {
+        r->at++;
+    }
+    return BR2PGO_OK;
 }
 
 static int read_edges(const uint8_t *bytes, size_t size, struct br2_edge_table *table,
                       struct br2pgo_error *err)
 {
     struct csv_reader r = {.row = 1, .table = table, .err = err};
-    int status = BR2PGO_OK;
     if (!probe(bytes, size)) {
         return corrupt(&r, "expected the header " HEADER);
     }
-    r.at = (const char *)bytes + sizeof HEADER - 1;
-    r.end = (const char *)bytes + size;
-    if (!at_line_end(&r)) {
-        return corrupt(&r, "expected the header " HEADER);
-    }
-    while (r.at < r.end && *r.at != '\n') {
-        r.at++;
-    }
-    if (r.at < r.end) {
-        r.at++;
-    }
+    r.at = (const char *)bytes;
+    r.end = r.at + size;
+    int status = read_header(&r);
     while (!status && r.at < r.end) {
         r.row++;
         status = read_row(&r);

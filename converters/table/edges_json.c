@@ -10,7 +10,7 @@
 #include "converters/table/table.h"
 
 #define VERSION    1
-#define ROW_KEYS   8
+#define ROW_KEYS   9 /* or without "outcomes", which came later */
 #define PROBE_SIZE 256
 
 /* The length of the valid UTF-8 sequence at `at`, 0 where there is none. */
@@ -107,6 +107,11 @@ static int put_edge(struct br2_buf *out, const struct br2_strings *names,
     } else {
         br2_buf_str(out, "null");
     }
+    if (edge->outcomes != 0) {
+        put_count(out, "outcomes", edge->outcomes);
+    } else {
+        br2_buf_str(out, ",\"outcomes\":null");
+    }
     br2_buf_u8(out, '}');
     return BR2PGO_OK;
 }
@@ -169,6 +174,11 @@ static bool parse_prediction(const json_t *value, struct br2_edge *edge)
     return !edge->prediction_known || parse_count(value, &edge->mispredicted);
 }
 
+static bool parse_outcomes(const json_t *value, struct br2_edge *edge)
+{
+    return value == NULL || json_is_null(value) || parse_count(value, &edge->outcomes);
+}
+
 static bool parse_kind(const json_t *value, struct br2_edge *edge)
 {
     const char *text = json_string_value(value);
@@ -197,6 +207,9 @@ static const char *parse_numbers(const json_t *row, struct br2_edge *edge)
     if (!parse_probability(json_object_get(row, "probability"), edge)) {
         return "probability";
     }
+    if (!parse_outcomes(json_object_get(row, "outcomes"), edge)) {
+        return "outcomes";
+    }
     return NULL;
 }
 
@@ -217,7 +230,8 @@ static int read_edge(const json_t *row, struct br2_edge_table *table, struct br2
     if (!edge) {
         return br2_fail_memory(err);
     }
-    if (json_object_size(row) != ROW_KEYS) {
+    bool old = json_object_get(row, "outcomes") == NULL;
+    if (json_object_size(row) != ROW_KEYS - (size_t)old) {
         return br2_fail(err, BR2PGO_CORRUPT, "edge %zu: expected an object of %d keys",
                         table->count, ROW_KEYS);
     }

@@ -68,3 +68,15 @@ uint64_t br2_greatest_divisor(uint64_t a, uint64_t b)
     }
     return a;
 }
+
+uint64_t br2_add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+uint64_t br2_multiply_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Numbers in texts that nobody has checked; the same in every locale. */
+/* Numbers in texts that nobody has checked, the same in every locale; sums that do not wrap. */
 #ifndef BR2_BASE_NUMBER_H
 #define BR2_BASE_NUMBER_H
 
@@ -20,5 +20,9 @@ bool br2_decimal_read(const char **at, uint64_t unit, uint64_t *ret);
 
 /* Of 0 and another number it is the other. */
 uint64_t br2_greatest_divisor(uint64_t a, uint64_t b);
+
+/* a + b and a * b, at most UINT64_MAX: counters saturate, as LLVM's do. */
+uint64_t br2_add_saturated(uint64_t a, uint64_t b);
+uint64_t br2_multiply_saturated(uint64_t a, uint64_t b);
 
 #endif

@@ -24,6 +24,13 @@ struct br2_edge *br2_edge_table_add(struct br2_edge_table *table)
     return edge;
 }
 
+void br2_edge_set_share(struct br2_edge *edge, uint64_t of, uint64_t outcomes)
+{
+    edge->probability_known = outcomes != 0;
+    edge->probability = outcomes != 0 ? (double)of / (double)outcomes : 0;
+    edge->outcomes = outcomes;
+}
+
 void br2_edge_table_done(struct br2_edge_table *table)
 {
     br2_strings_done(&table->names);
@@ -107,6 +114,9 @@ static const char *differing_field(const struct br2_edge_table *a, const struct 
     if (x->probability_known != y->probability_known ||
         (x->probability_known && !(fabs(x->probability - y->probability) <= 1e-6))) {
         return "probability";
+    }
+    if (x->outcomes != y->outcomes) {
+        return "outcomes";
     }
     return NULL;
 }

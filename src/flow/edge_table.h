@@ -32,7 +32,8 @@ struct br2_edge {
     uint64_t mispredicted;
     bool prediction_known;
     bool probability_known;
-    double probability; /* share of the source's outcomes that went this way */
+    double probability; /* share of the source's outcomes that went this way ... */
+    uint64_t outcomes;  /* ... of so many; 0: not known */
 };
 
 /* Zero-initialise, then use. Rows are sorted by image, from, kind, to. */
@@ -45,6 +46,8 @@ struct br2_edge_table {
 
 /* A new row at the end, zeroed; NULL when memory runs out. */
 struct br2_edge *br2_edge_table_add(struct br2_edge_table *table);
+/* Sets a row's probability, `of` among `outcomes`; unknown where there are none. */
+void br2_edge_set_share(struct br2_edge *edge, uint64_t of, uint64_t outcomes);
 void br2_edge_table_sort(struct br2_edge_table *table);
 void br2_edge_table_done(struct br2_edge_table *table);
 /* NULL when equal (probabilities to 1e-6: files have six digits), else the first difference, in the

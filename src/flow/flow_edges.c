@@ -37,9 +37,9 @@ static bool add_edge_row(struct row_maker *maker, const struct br2_flow_edge *ed
     }
     row->count = edge->count;
     row->mispredicted = edge->mispredicted;
-    /* What else an outside source did is not known. */
-    row->probability_known = edge->from != 0;
-    row->probability = (double)edge->count / (double)outcomes;
+    if (edge->from != 0) { /* what else an outside source did is not known */
+        br2_edge_set_share(row, edge->count, outcomes);
+    }
     return true;
 }
 
@@ -83,15 +83,19 @@ static bool add_indirect_jump(struct row_maker *maker, uint32_t number, size_t i
         }
         row->prediction_known = false;
         row->count = passed;
-        row->probability_known = true;
-        row->probability = (double)passed / (double)outcomes;
+        br2_edge_set_share(row, passed, outcomes);
     }
     return add_edges_of(maker, first, end, outcomes);
 }
 
+static uint64_t taken_that_count(uint64_t taken, uint64_t after_run)
+{
+    return after_run != 0 ? after_run : taken;
+}
+
 double br2_taken_probability(uint64_t taken, uint64_t after_run, uint64_t passed)
 {
-    double of = (double)(after_run != 0 ? after_run : taken);
+    double of = (double)taken_that_count(taken, after_run);
     return of / (of + (double)passed);
 }
 
@@ -105,15 +109,14 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     if (taken + passed == 0) {
         return true;
     }
-    double probability = br2_taken_probability(taken, function->ends[index], passed);
+    uint64_t of = taken_that_count(taken, function->ends[index]);
     struct br2_edge *row = add_row(maker, number, insn->address, insn->target, BR2_EDGE_COND);
     if (row == NULL) {
         return false;
     }
     row->count = taken;
     row->mispredicted = mispredicted;
-    row->probability_known = true;
-    row->probability = probability;
+    br2_edge_set_share(row, of, of + passed);
     row = add_row(maker, number, insn->address, insn->address + insn->size, BR2_EDGE_FALLTHROUGH);
     if (row == NULL) {
         return false;
@@ -121,8 +124,7 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     /* Branch records hold taken branches only: whether a passed one was predicted is unknown. */
     row->prediction_known = false;
     row->count = passed;
-    row->probability_known = true;
-    row->probability = 1 - probability;
+    br2_edge_set_share(row, passed, of + passed);
     return true;
 }
 

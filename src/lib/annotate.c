@@ -7,6 +7,7 @@
 
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "image/debug.h"
 #include "report/tally_report.h"
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "converters/bolt/bolt.h"
 #include "converters/gcc/gcc.h"
+#include "flow/edge_merge.h"
 #include "lib/conversion.h"
 #include "lib/merge_parts.h"
 #include "profile/fit.h"
@@ -31,6 +32,7 @@ struct merge {
     bool has_files;          /* of GCC 16, or times of first execution */
     struct br2_profile *sum; /* owned; of one of the two */
     struct br2_fdata fdata;
+    struct br2_edge_table edges;
     struct br2_buf bytes; /* the output's */
 };
 
@@ -53,13 +55,6 @@ static int check_input(const struct merge *merge, const struct input *file,
 {
     const struct input *first = &merge->inputs[0];
     const struct br2_format *format = file->format;
-    if (format->product == BR2_PRODUCT_EDGES) {
-        br2_fail(err, BR2PGO_INVALID, "'%s' is an edge table (%s), which cannot be merged",
-                 file->path, format->name);
-        br2_hint(err, "its probabilities do not add up: make one table from all recordings, "
-                      "br2pgo a.data b.data -o app.edges.csv");
-        return BR2PGO_INVALID;
-    }
     if (format->product == BR2_PRODUCT_RANGES) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is %s, which cannot be merged", file->path,
                  format->name);
@@ -298,6 +293,52 @@ static int encode_fdata(struct merge *merge, struct br2pgo_error *err)
     return rc != 0 ? rc : br2_encode_fdata(&merge->fdata, &merge->bytes, err);
 }
 
+static int add_edges(struct merge *merge, const struct br2_profile_file *file, uint64_t factor,
+                     struct br2pgo_error *err)
+{
+    struct br2_edge_table edges = {0};
+    int rc = br2_profile_file_edges(file, &edges, err);
+    if (rc == 0) {
+        rc = br2_edge_table_merge(&merge->edges, &edges, factor, err);
+        if (rc != 0 && rc != BR2PGO_NO_MEMORY) {
+            br2_prefix(err, "'%s'", file->path);
+        }
+    }
+    br2_edge_table_done(&edges);
+    return rc;
+}
+
+static int encode_edges(struct merge *merge, struct br2pgo_error *err)
+{
+    int rc = merge->options.trim > 0 ? br2_trim_edges(&merge->edges, merge->options.trim, err) : 0;
+    return rc != 0 ? rc : br2_format_encode_edges(merge->format, &merge->edges, &merge->bytes, err);
+}
+
+static int add_file(struct merge *merge, const struct br2_profile_file *file, uint64_t factor,
+                    struct br2pgo_error *err)
+{
+    switch (file->format->product) {
+    case BR2_PRODUCT_PROFILE:
+        return add_profile(merge, file, factor, err);
+    case BR2_PRODUCT_EDGES:
+        return add_edges(merge, file, factor, err);
+    default:
+        return add_fdata(merge, file, factor, err);
+    }
+}
+
+static int encode(struct merge *merge, struct br2pgo_error *err)
+{
+    switch (merge->format->product) {
+    case BR2_PRODUCT_PROFILE:
+        return encode_profile(merge, err);
+    case BR2_PRODUCT_EDGES:
+        return encode_edges(merge, err);
+    default:
+        return encode_fdata(merge, err);
+    }
+}
+
 static int write_output(const struct merge *merge, struct br2pgo_error *err)
 {
     struct br2_output out = {.fd = -1};
@@ -337,10 +378,7 @@ static int add_input(struct merge *merge, size_t number, struct br2pgo_error *er
         input->version = br2_gcov_version(file.file.bytes, file.file.size);
     }
     rc = rc == 0 && number == 0 ? begin(merge, err) : rc;
-    if (rc == 0) {
-        rc = merge->sum != NULL ? add_profile(merge, &file, input->factor, err)
-                                : add_fdata(merge, &file, input->factor, err);
-    }
+    rc = rc != 0 ? rc : add_file(merge, &file, input->factor, err);
     br2_profile_file_close(&file);
     return rc;
 }
@@ -356,9 +394,7 @@ static int run(struct merge *merge, const char *const *inputs, struct br2pgo_err
         rc = add_input(merge, i, err);
     }
     br2_free(factors);
-    if (rc == 0) {
-        rc = merge->sum != NULL ? encode_profile(merge, err) : encode_fdata(merge, err);
-    }
+    rc = rc != 0 ? rc : encode(merge, err);
     return rc != 0 ? rc : write_output(merge, err);
 }
 
@@ -402,6 +438,7 @@ int br2pgo_merge(const char *const *inputs, size_t count, const char *output,
     br2_free(merge.inputs);
     br2_profile_free(merge.sum);
     br2_fdata_done(&merge.fdata);
+    br2_edge_table_done(&merge.edges);
     br2_buf_done(&merge.bytes);
     return rc;
 }

@@ -89,3 +89,55 @@ int br2_trim_fdata(struct br2_fdata *fdata, double share, struct br2pgo_error *e
     br2_free(sums);
     return kept != 0 ? 0 : refuse_all_trimmed(share, err);
 }
+
+static bool has_function(const struct br2_edge_table *table, const struct br2_edge *edge)
+{
+    size_t length;
+    br2_strings_get(&table->names, edge->function, &length);
+    return length != 0;
+}
+
+/* Moves the rows of one image that stay to `to`, and returns how many. `sums`, by name, are of
+ * zeros before and after. */
+static size_t keep_edges(const struct br2_edge_table *table, size_t first, size_t end, size_t to,
+                         double least, uint64_t *sums)
+{
+    size_t kept = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct br2_edge *edge = &table->edges[i];
+        sums[edge->function] = br2_add_saturated(sums[edge->function], edge->count);
+    }
+    for (size_t i = first; i < end; i++) {
+        const struct br2_edge *edge = &table->edges[i];
+        if (!has_function(table, edge) || (double)sums[edge->function] >= least) {
+            table->edges[to + kept++] = *edge;
+        }
+    }
+    for (size_t i = 0; i < table->names.count; i++) {
+        sums[i] = 0;
+    }
+    return kept;
+}
+
+int br2_trim_edges(struct br2_edge_table *table, double share, struct br2pgo_error *err)
+{
+    uint64_t all = 0;
+    uint64_t *sums = br2_calloc(table->names.count + 1, sizeof *sums);
+    if (sums == NULL) {
+        return br2_fail_memory(err);
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        all = br2_add_saturated(all, table->edges[i].count);
+    }
+    size_t kept = 0;
+    for (size_t i = 0, end; i < table->count; i = end) {
+        end = i + 1;
+        while (end < table->count && table->edges[end].image == table->edges[i].image) {
+            end++;
+        }
+        kept += keep_edges(table, i, end, kept, share * (double)all, sums);
+    }
+    table->count = kept;
+    br2_free(sums);
+    return kept != 0 ? 0 : refuse_all_trimmed(share, err);
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "profile/build_private.h"
 
 static bool is_gcc(const struct builder *builder)

@@ -2,6 +2,7 @@
 /* What the taken branches add to a source profile: head counts and call targets. */
 #include <string.h>
 
+#include "base/number.h"
 #include "profile/build_private.h"
 
 /* The top-level node of a function; *ret is NULL where it has none. */

@@ -8,6 +8,7 @@
 
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "profile/build_private.h"
 
 int br2_build_note_branch(const struct builder *builder, struct source_function *function,

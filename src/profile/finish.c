@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "profile/profile.h"
 
 static int compare_targets(const void *a, const void *b)

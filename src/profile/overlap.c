@@ -8,6 +8,7 @@
 
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 /* What it takes for an error of rounding. */
 #define EPSILON 0.000005

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Building a source profile, place by place. */
 #include "profile/profile.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -100,18 +101,6 @@ const char *br2_profile_file(const struct br2_profile *profile, uint32_t name, s
         return NULL;
     }
     return br2_strings_get(&profile->files, place - 1, ret_length);
-}
-
-uint64_t br2_add_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-uint64_t br2_multiply_saturated(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 int br2_place_compare(struct br2_place a, struct br2_place b)

@@ -3,6 +3,7 @@
  * totals. */
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "flow/density.h"
 #include "profile/profile.h"
 

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 /* One step of a path, kept as the bytes of a string. */
 struct path_step {

@@ -281,6 +281,9 @@ static void put_row(struct br2_buf *buf, const struct sorting *row, const char *
     br2_buf_u8(buf, ',');
     if (edge->from != 0) {
         br2_buf_probability(buf, (double)edge->count / (double)outcomes);
+        br2_buf_printf(buf, ",%" PRIu64, outcomes);
+    } else {
+        br2_buf_u8(buf, ',');
     }
     br2_buf_u8(buf, '\n');
 }
@@ -325,7 +328,7 @@ int br2_exact_edges_write(const struct br2_exact_edges *edges, br2_function_name
     struct br2_buf buf = {0};
     struct sorting *rows = sort_rows(edges);
     int rc = rows != NULL ? 0 : br2_fail_memory(err);
-    br2_buf_str(&buf, "image,function,from,to,kind,count,mispredicted,probability\n");
+    br2_buf_str(&buf, "image,function,from,to,kind,count,mispredicted,probability,outcomes\n");
     for (size_t i = 0; rc == 0 && i < edges->count;) {
         bool inside = rows[i].edge.from != 0 && name != NULL;
         const char *function = inside ? name(user, rows[i].image, rows[i].edge.from) : "";

@@ -3,7 +3,9 @@
 """Merging finished profiles. LLVM's: byte for byte what llvm-profdata makes of the same two. GCC's:
 gcc 12 takes a merged one, one that was converted to version 3 and back, and what create_gcov 0.19
 writes as version 2, at which it dies otherwise. Nothing depends on the order of the inputs."""
+import csv
 import glob
+import json
 import os
 import platform
 import re
@@ -140,6 +142,39 @@ def record(scratch):
     return (None if skip else recording), program, sources[0]
 
 
+def read_edges(path):
+    """{(image, function, from, to, kind): (count, mispredicted, probability, outcomes)}"""
+    with open(path, encoding="utf-8", newline="") as file:
+        return {tuple(row[name] for name in ("image", "function", "from", "to", "kind")):
+                (row["count"], row["mispredicted"], float(row["probability"] or -1), row["outcomes"])
+                for row in csv.DictReader(file)}
+
+
+def check_edges(scratch, recording, program):
+    """The sum of two parts' tables is the table of both parts. A branch that in one part was seen taken as the oldest
+    record alone counts there, and not among all: one outcome more."""
+    parts = []
+    for name, window in (("one", "0%-40%"), ("two", "40%-100%")):
+        parts.append(os.path.join(scratch, name + ".edges.csv"))
+        gcov.run(BR2PGO, "-q", recording, "-b", program, "--time", window, "-o", parts[-1])
+    whole, ours, turned = (os.path.join(scratch, name) for name in ("all.edges.csv", "sum.edges.csv", "sum.edges.json"))
+    gcov.run(BR2PGO, "-q", recording, recording, recording, "-b", program, "-o", whole)
+    must_merge(ours, *parts, *parts, *parts)
+    must_merge(turned, *reversed(parts), ours, options=("-f", "edges-json"))
+    found, wanted, exact = read_edges(ours), read_edges(whole), 0
+    expect(len(wanted) > 50 and found.keys() == wanted.keys(), "the sum has other rows than the table of all")
+    for key, (count, missed, probability, outcomes) in wanted.items():
+        sums = found[key]
+        more = int(sums[3] or 0) - int(outcomes or 0)
+        expect(sums[:2] == (count, missed) and 0 <= more <= 3 and
+               abs(sums[2] - probability) < (2e-6 if more == 0 else 3 / int(outcomes)),
+               f"{key}: {sums} in the sum, not {(count, missed, probability, outcomes)}")
+        exact += more == 0
+    expect(exact > 0.95 * len(wanted), "nearly all are the same")
+    expect(json.loads(content(turned))["edges"][-1]["count"] % 4 == 0, "four times as much")
+    print(f"{len(wanted)} edges of two parts add up to those of all")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="br2pgo-merge-") as scratch:
         if os.path.exists(PROFDATA):
@@ -153,6 +188,7 @@ def main():
             print("skipped: no ptrace here")
             return 0
         check_gcc(scratch, recording, program, source)
+        check_edges(scratch, recording, program)
         if shutil.which("create_gcov"):
             rescue(scratch, recording, program, source)
     return 0

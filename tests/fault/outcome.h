@@ -17,7 +17,7 @@
 
 static const char *const outputs[] = {"d.textprof", "d.edges.csv"};
 
-#define EDGES_HEADER "image,function,from,to,kind,count,mispredicted,probability\n"
+#define EDGES_HEADER "image,function,from,to,kind,count,mispredicted,probability,outcomes\n"
 
 /* Whatever the outcome, it is one of these. */
 static inline void check_outcome(int rc, const struct br2pgo_error *error, const char *what)

@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Any bytes as an edge table: what is accepted is written in both formats, and read back equal. */
+/* Any bytes as an edge table: what is accepted is written in both formats, and read back equal. Its
+ * sum with itself is refused or has its outcomes, and as a table of its own is the sum of that. */
 #include "converters/converter.h"
+#include "flow/edge_merge.h"
 #include "fuzz.h"
+
+static void check_merge(struct br2_edge_table *table)
+{
+    struct br2_edge_table sum = {0};
+    struct br2_edge_table again = {0};
+    char text[128];
+    if (br2_edge_table_merge(&sum, table, 1, NULL) == 0) {
+        fuzz_require(sum.count <= table->count, "merging makes no outcomes");
+        fuzz_require(br2_edge_table_merge(&again, &sum, 1, NULL) == 0 &&
+                         br2_edge_table_difference(&sum, &again, text, sizeof text) == NULL,
+                     "a sum is the sum of itself");
+        fuzz_require(br2_edge_table_merge(&again, table, 1, NULL) == 0 && again.count == sum.count,
+                     "and once more has no other outcomes");
+    }
+    br2_edge_table_done(&sum);
+    br2_edge_table_done(&again);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 br2_buf_done(&out);
             }
         }
+        check_merge(&table);
         br2_edge_table_done(&table);
     }
     return 0;

@@ -39,13 +39,15 @@ static bool fill(struct br2_edge_table *table)
          .mispredicted = 3,
          .prediction_known = true,
          .probability_known = true,
-         .probability = 0.75},
+         .probability = 0.75,
+         .outcomes = 100},
         {.from = 0x401000,
          .to = 0x401002,
          .kind = BR2_EDGE_FALLTHROUGH,
          .count = 25,
          .probability_known = true,
-         .probability = 0.25},
+         .probability = 0.25,
+         .outcomes = 100},
         {.from = 0x401010, .kind = BR2_EDGE_CALL, .count = UINT64_MAX, .prediction_known = true},
         {.to = UINT64_MAX,
          .kind = BR2_EDGE_RETURN,
@@ -58,17 +60,18 @@ static bool fill(struct br2_edge_table *table)
            add(table, "/bin/a", "", &edges[3]);
 }
 
-#define HEADER "image,function,from,to,kind,count,mispredicted,probability\n"
+#define OLD_HEADER "image,function,from,to,kind,count,mispredicted,probability\n"
+#define HEADER     "image,function,from,to,kind,count,mispredicted,probability,outcomes\n"
 
 static void csv_is_exactly_this(void **state)
 {
     (void)state;
     static const char expected[] =
-        HEADER "/bin/a,,,0xffffffffffffffff,return,1,,1\n"
-               "/bin/a,main,0x401000,0x401020,cond,75,3,0.75\n"
-               "/bin/a,main,0x401000,0x401002,fallthrough,25,,0.25\n"
+        HEADER "/bin/a,,,0xffffffffffffffff,return,1,,1,\n"
+               "/bin/a,main,0x401000,0x401020,cond,75,3,0.75,100\n"
+               "/bin/a,main,0x401000,0x401002,fallthrough,25,,0.25,100\n"
                "\"/lib/b,c \"\"d\"\"\",\"f<int, 3>(char*)\n\",0x401010,,call,18446744073709551615,"
-               "0,\n";
+               "0,,\n";
     struct br2_edge_table table = {0};
     struct br2_buf out = {0};
     assert_true(fill(&table));
@@ -86,14 +89,14 @@ static void json_is_exactly_this(void **state)
     static const char expected[] =
         "{\"version\":1,\"edges\":[\n"
         "{\"image\":\"/bin/a\",\"function\":\"\",\"from\":null,\"to\":\"0xffffffffffffffff\","
-        "\"kind\":\"return\",\"count\":1,\"mispredicted\":null,\"probability\":1},\n"
+        "\"kind\":\"return\",\"count\":1,\"mispredicted\":null,\"probability\":1,\"outcomes\":null},\n"
         "{\"image\":\"/bin/a\",\"function\":\"main\",\"from\":\"0x401000\",\"to\":\"0x401020\","
-        "\"kind\":\"cond\",\"count\":75,\"mispredicted\":3,\"probability\":0.75},\n"
+        "\"kind\":\"cond\",\"count\":75,\"mispredicted\":3,\"probability\":0.75,\"outcomes\":100},\n"
         "{\"image\":\"/bin/a\",\"function\":\"main\",\"from\":\"0x401000\",\"to\":\"0x401002\","
-        "\"kind\":\"fallthrough\",\"count\":25,\"mispredicted\":null,\"probability\":0.25},\n"
+        "\"kind\":\"fallthrough\",\"count\":25,\"mispredicted\":null,\"probability\":0.25,\"outcomes\":100},\n"
         "{\"image\":\"/lib/b,c \\\"d\\\"\",\"function\":\"f<int, 3>(char*)\\u000a\","
         "\"from\":\"0x401010\",\"to\":null,\"kind\":\"call\",\"count\":\"18446744073709551615\","
-        "\"mispredicted\":0,\"probability\":null}\n]}\n";
+        "\"mispredicted\":0,\"probability\":null,\"outcomes\":null}\n]}\n";
     struct br2_edge_table table = {0};
     struct br2_buf out = {0};
     assert_true(fill(&table));
@@ -189,8 +192,8 @@ static void every_difference_is_found(void **state)
 {
     (void)state;
     static const char *const fields[] = {
-        "image", "function",     "from",         "to",          "kind",
-        "count", "mispredicted", "mispredicted", "probability", "probability"};
+        "image",        "function",     "from",        "to",          "kind",    "count",
+        "mispredicted", "mispredicted", "probability", "probability", "outcomes"};
     for (size_t what = 0; what < sizeof fields / sizeof fields[0]; what++) {
         char text[128];
         struct br2_edge_table a = {0}, b = {0};
@@ -209,6 +212,7 @@ static void every_difference_is_found(void **state)
         edge->mispredicted += what == 6;
         edge->prediction_known = what != 7;
         edge->probability_known = what != 9;
+        edge->outcomes += what == 10;
         const char *difference = br2_edge_table_difference(&a, &b, text, sizeof text);
         assert_non_null(difference);
         assert_non_null(strstr(difference, fields[what]));
@@ -237,12 +241,12 @@ static void malformed_csv_is_refused(void **state)
         const char *row;
         const char *message;
     } cases[] = {
-        {"a,f,0x1,0x2,cond,1,0,0.5,9\n", "row 2: expected 8 fields and the end"},
-        {"a,f,0x1,0x2,cond,1,0\n", "row 2: expected 8 fields"},
-        {"a,f,0x1,0x2,cond,1,0,\n\n", "row 3: expected 8 fields"},
+        {"a,f,0x1,0x2,cond,1,0,0.5,9\n", "row 2: there are too many fields"},
+        {"a,f,0x1,0x2,cond,1,0\n", "row 2: there are too few fields"},
+        {"a,f,0x1,0x2,cond,1,0,\n\n", "row 3: there are too few fields"},
         {"\"a,f,0x1,0x2,cond,1,0,\n", "row 2: a quoted field does not end"},
-        {"\"a\"b,f,0x1,0x2,cond,1,0,\n", "row 2: expected 8 fields"},
-        {"a\"b,f,0x1,0x2,cond,1,0,\n", "row 2: expected 8 fields"},
+        {"\"a\"b,f,0x1,0x2,cond,1,0,\n", "row 2: there are too few fields"},
+        {"a\"b,f,0x1,0x2,cond,1,0,\n", "row 2: there are too few fields"},
         {"a,f,1,0x2,cond,1,0,\n", "'from'"},
         {"a,f,0x,0x2,cond,1,0,\n", "'from'"},
         {"a,f,0x0,0x2,cond,1,0,\n", "'from'"},
@@ -262,12 +266,36 @@ static void malformed_csv_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
-        (void)snprintf(text, sizeof text, "%s%s", HEADER, cases[i].row);
+        (void)snprintf(text, sizeof text, "%s%s", OLD_HEADER, cases[i].row);
         refuse(csv, text, BR2PGO_CORRUPT, cases[i].message);
     }
+    refuse(csv, HEADER "a,f,0x1,0x2,cond,1,0,0.5\n", BR2PGO_CORRUPT, "too few fields");
+    refuse(csv, HEADER "a,f,0x1,0x2,cond,1,0,0.5,x\n", BR2PGO_CORRUPT, "'outcomes'");
+    refuse(csv, HEADER "a,f,0x1,0x2,cond,1,0,0.5,2,\n", BR2PGO_CORRUPT, "too many fields");
     refuse(csv, "image,function\n", BR2PGO_CORRUPT, "expected the header");
     refuse(csv, "image,function,from,to,kind,count,mispredicted,probability,x\n", BR2PGO_CORRUPT,
            "expected the header");
+}
+
+/* Tables of before the last column. */
+static void old_tables_are_read(void **state)
+{
+    (void)state;
+    static const char rows[] = OLD_HEADER "a,f,0x1,0x2,cond,3,0,0.75\n";
+    static const char object[] =
+        "{\"version\":1,\"edges\":[{\"image\":\"a\",\"function\":\"f\",\"from\":\"0x1\","
+        "\"to\":\"0x2\",\"kind\":\"cond\",\"count\":3,\"mispredicted\":0,\"probability\":0.75}]}";
+    struct br2_edge_table a = {0};
+    struct br2_edge_table b = {0};
+    char text[128];
+    assert_int_equal(csv->read_edges((const uint8_t *)rows, strlen(rows), &a, NULL), BR2PGO_OK);
+    assert_int_equal(json->read_edges((const uint8_t *)object, strlen(object), &b, NULL),
+                     BR2PGO_OK);
+    assert_null(br2_edge_table_difference(&a, &b, text, sizeof text));
+    assert_int_equal(a.edges[0].outcomes, 0);
+    assert_true(a.edges[0].probability == 0.75);
+    br2_edge_table_done(&a);
+    br2_edge_table_done(&b);
 }
 
 static void csv_lines_may_end_with_crlf(void **state)
@@ -376,6 +404,7 @@ int main(void)
         cmocka_unit_test(rows_are_sorted_by_image_from_kind_to),
         cmocka_unit_test(every_difference_is_found),
         cmocka_unit_test(malformed_csv_is_refused),
+        cmocka_unit_test(old_tables_are_read),
         cmocka_unit_test(csv_lines_may_end_with_crlf),
         cmocka_unit_test(malformed_json_is_refused),
         cmocka_unit_test(names_that_are_not_utf8_do_not_fit_json),

@@ -453,14 +453,15 @@ static void test_several_recordings(void **state)
     assert_success(br2pgo_run(conversion, &last_error));
     assert_success(br2pgo_write(conversion, &last_error));
     br2pgo_close(conversion);
-    assert_file("sum.edges.csv", "image,function,from,to,kind,count,mispredicted,probability\n"
-                                 "app,_start,0x401000,0x401010,call,4,0,1\n"
-                                 "app,_start,0x401005,0x401000,jump,2,0,1\n"
-                                 "app,work,0x401013,0x401017,cond,2,0,0.5\n"
-                                 "app,work,0x401013,0x401015,fallthrough,2,,0.5\n"
-                                 "app,work,0x401019,0x401010,cond,2,2,0.5\n"
-                                 "app,work,0x401019,0x40101b,fallthrough,2,,0.5\n"
-                                 "app,work,0x40101b,0x401005,return,2,0,1\n");
+    assert_file("sum.edges.csv",
+                "image,function,from,to,kind,count,mispredicted,probability,outcomes\n"
+                "app,_start,0x401000,0x401010,call,4,0,1,4\n"
+                "app,_start,0x401005,0x401000,jump,2,0,1,2\n"
+                "app,work,0x401013,0x401017,cond,2,0,0.5,4\n"
+                "app,work,0x401013,0x401015,fallthrough,2,,0.5,4\n"
+                "app,work,0x401019,0x401010,cond,2,2,0.5,4\n"
+                "app,work,0x401019,0x40101b,fallthrough,2,,0.5,4\n"
+                "app,work,0x40101b,0x401005,return,2,0,1,2\n");
     unlink("sum.edges.csv");
 }
 
@@ -508,7 +509,7 @@ static void test_some_without_predictions(void **state)
                            "'silent.data' does not say which branches were mispredicted"));
     br2pgo_close(conversion);
     char *edges = fixture_load("some.edges.csv", NULL);
-    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,3,,1\n"));
+    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,3,,1,3\n"));
     free(edges);
 
     /* One that has nothing of the image does not count. */
@@ -520,7 +521,7 @@ static void test_some_without_predictions(void **state)
     assert_success(br2pgo_write(conversion, &last_error));
     br2pgo_close(conversion);
     edges = fixture_load("some.edges.csv", NULL);
-    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,2,0,1\n"));
+    assert_non_null(strstr(edges, "app,_start,0x401000,0x401010,call,2,0,1,2\n"));
     free(edges);
     unlink("some.edges.csv");
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/number.h"
 #include "profile/profile.h"
 
 static uint32_t name(struct br2_profile *profile, const char *text)

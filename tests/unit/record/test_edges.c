@@ -83,14 +83,15 @@ static void test_rows(void **state)
         munmap(area, sizeof *area);
     }
     char *text = write_table(&edges);
-    assert_string_equal(text, "image,function,from,to,kind,count,mispredicted,probability\n"
-                              "app,,,0x1040,return,10,0,\n"
-                              "app,main,0x1010,0x1020,cond,2,2,0.25\n"
-                              "app,main,0x1010,0x1012,fallthrough,6,,0.75\n"
-                              "app,main,0x1030,,ijump,4,4,0.25\n"
-                              "app,main,0x1030,0x1040,ijump,12,4,0.75\n"
-                              "lib,,,0x10,ijump,4,4,\n"
-                              "lib,\"f,1\",0x80,,return,10,0,1\n");
+    assert_string_equal(text,
+                        "image,function,from,to,kind,count,mispredicted,probability,outcomes\n"
+                        "app,,,0x1040,return,10,0,,\n"
+                        "app,main,0x1010,0x1020,cond,2,2,0.25,8\n"
+                        "app,main,0x1010,0x1012,fallthrough,6,,0.75,8\n"
+                        "app,main,0x1030,,ijump,4,4,0.25,16\n"
+                        "app,main,0x1030,0x1040,ijump,12,4,0.75,16\n"
+                        "lib,,,0x10,ijump,4,4,,\n"
+                        "lib,\"f,1\",0x80,,return,10,0,1,10\n");
     free(text);
     br2_exact_edges_done(&edges);
 }
@@ -109,7 +110,8 @@ static void test_damage(void **state)
     area->blocks[2].kind = 200;
     assert_int_equal(br2_exact_edges_add_thread(&edges, area, 0, NULL), 0);
     char *text = write_table(&edges);
-    assert_string_equal(text, "image,function,from,to,kind,count,mispredicted,probability\n");
+    assert_string_equal(text,
+                        "image,function,from,to,kind,count,mispredicted,probability,outcomes\n");
     free(text);
     br2_exact_edges_done(&edges);
     munmap(area, sizeof *area);
