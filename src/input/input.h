@@ -114,6 +114,42 @@ struct br2_counted {
     uint64_t mispredicted;
 };
 
+/* AUXTRACE_INFO's type: enum auxtrace_type of tools/perf/util/auxtrace.h. */
+#define BR2_TRACE_INTEL_PT 1u
+#define BR2_TRACE_ARM_ETM  3u
+#define BR2_TRACE_ARM_SPE  4u
+
+enum br2_trace_event_kind {
+    BR2_TRACE_BYTES,  /* a part of what a processor's or thread's buffer held (AUXTRACE) */
+    BR2_TRACE_WINDOW, /* the kernel says which bytes of a buffer it got (AUX) */
+    BR2_TRACE_START,  /* a thread is traced from here on (ITRACE_START) */
+    BR2_TRACE_SWITCH, /* a thread goes to a processor, or leaves it (SWITCH, SWITCH_CPU_WIDE) */
+    BR2_TRACE_ID,     /* the hardware's number for what the event traces (AUX_OUTPUT_HW_ID) */
+};
+
+/* PERF_AUX_FLAG_* of linux/perf_event.h */
+#define BR2_WINDOW_TRUNCATED UINT64_C(1)
+#define BR2_WINDOW_OVERWRITE UINT64_C(2) /* a snapshot */
+#define BR2_WINDOW_PARTIAL   UINT64_C(4)
+#define BR2_WINDOW_COLLISION UINT64_C(8)
+#define BR2_WINDOW_RAW       UINT64_C(0x100) /* CoreSight: without frames */
+
+/* Something about an instruction trace. Numbers that are not recorded are -1. */
+struct br2_trace_event {
+    enum br2_trace_event_kind kind;
+    br2_time time;    /* BYTES have none: 0 */
+    int32_t pid, tid; /* BYTES: -1, or the thread whose buffer it is */
+    int32_t cpu;
+    uint32_t index;  /* BYTES: of the buffer */
+    bool out;        /* SWITCH: the thread leaves */
+    uint64_t offset; /* BYTES, WINDOW: in all that went through the buffer */
+    uint64_t size;
+    uint64_t flags; /* WINDOW: BR2_WINDOW_* */
+    uint64_t id;    /* ID: the hardware's number */
+    /* BYTES: `size` of them, which stay until the input is closed. */
+    const uint8_t *bytes;
+};
+
 /* Receives what an input reads. A non-zero return stops the reading and is passed on. */
 typedef int (*br2_task_sink)(void *user, const struct br2_task_event *event,
                              struct br2pgo_error *err);
@@ -121,6 +157,9 @@ typedef int (*br2_sample_sink)(void *user, const struct br2_sample *sample,
                                struct br2pgo_error *err);
 typedef int (*br2_counted_sink)(void *user, const struct br2_counted *counted,
                                 struct br2pgo_error *err);
+
+typedef int (*br2_trace_sink)(void *user, const struct br2_trace_event *event,
+                              struct br2pgo_error *err);
 
 /* One event (perf_event_attr) of the recording. */
 struct br2_event_info {
@@ -192,6 +231,11 @@ struct br2_recording_info {
     bool compressed;        /* has PERF_RECORD_COMPRESSED records */
     bool has_trace;         /* has AUXTRACE records (PT, ETM, SPE ...) */
     const char *trace_kind; /* "CoreSight ETM", ...; NULL when has_trace is false */
+    /* Known after the first pass: what AUXTRACE_INFO says, 0 and NULL without one. What the words
+     * mean depends on the type. */
+    uint32_t trace_type;
+    const uint64_t *trace_words;
+    size_t trace_word_count;
     enum br2_truncation truncation;
     uint64_t bytes_read; /* of the data section, to the last whole record */
     uint64_t bytes_lost; /* after the last whole record */
@@ -217,6 +261,9 @@ struct br2_input_format {
     /* In place of samples, for kinds that are `counted`; else NULL. */
     int (*read_counted)(struct br2_input *input, br2_counted_sink sink, void *user,
                         struct br2pgo_error *err);
+    /* Of kinds that may hold an instruction trace; else NULL. */
+    int (*read_trace)(struct br2_input *input, br2_trace_sink sink, void *user,
+                      struct br2pgo_error *err);
     void (*close)(struct br2_input *input);
 };
 
@@ -249,7 +296,12 @@ int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_samp
 int br2_input_read_counted(struct br2_input *input, br2_counted_sink sink, void *user,
                            struct br2pgo_error *err);
 
-/* Has both passes call `tick` (NULL: nothing) at their beginning and every few thousand records; a
+/* All there is of an instruction trace, in file order; of a recording without one, nothing. Needs
+ * the first pass. */
+int br2_input_read_trace(struct br2_input *input, br2_trace_sink sink, void *user,
+                         struct br2pgo_error *err);
+
+/* Has all passes call `tick` (NULL: nothing) at their beginning and every few thousand records; a
  * non-zero return ends the pass and is passed on. */
 typedef int (*br2_input_tick)(void *user, struct br2pgo_error *err);
 void br2_input_set_tick(struct br2_input *input, br2_input_tick tick, void *user);

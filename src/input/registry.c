@@ -205,6 +205,14 @@ int br2_input_read_counted(struct br2_input *input, br2_counted_sink sink, void 
     return rc ? rc : input->format->read_counted(input, sink, user, err);
 }
 
+int br2_input_read_trace(struct br2_input *input, br2_trace_sink sink, void *user,
+                         struct br2pgo_error *err)
+{
+    int rc = begin_pass(input, err);
+    return rc || !input->format->read_trace ? rc
+                                            : input->format->read_trace(input, sink, user, err);
+}
+
 void br2_input_progress(const struct br2_input *input, uint64_t *ret_done, uint64_t *ret_total)
 {
     *ret_done = input->done;

@@ -79,6 +79,12 @@ static void lay_trailer(struct br2_perf_layout *layout, uint64_t type)
     } else if (type & BR2_SAMPLE_ID) {
         layout->trailer_id = (uint16_t)(8 * (after_id + 1));
     }
+    if (type & BR2_SAMPLE_TID) {
+        layout->trailer_tid = layout->trailer_size;
+    }
+    if (type & BR2_SAMPLE_CPU) {
+        layout->trailer_cpu = (uint16_t)(8 * bits(type & (BR2_SAMPLE_CPU | BR2_SAMPLE_IDENTIFIER)));
+    }
 }
 
 /* Where the branch stack alone varies in size, everything has its place. */

@@ -110,5 +110,6 @@ const struct br2_input_format br2_perf_data_format = {
     .open = open_perf_data,
     .read_tasks = br2_perf_read_tasks,
     .read_samples = br2_perf_read_samples,
+    .read_trace = br2_perf_read_trace,
     .close = close_perf_data,
 };

@@ -64,7 +64,12 @@ enum {
     BR2_PERF_FORK = 7,
     BR2_PERF_SAMPLE = 9,
     BR2_PERF_MMAP2 = 10,
+    BR2_PERF_AUX = 11,
+    BR2_PERF_ITRACE_START = 12,
     BR2_PERF_LOST_SAMPLES = 13,
+    BR2_PERF_SWITCH = 14,
+    BR2_PERF_SWITCH_CPU_WIDE = 15,
+    BR2_PERF_AUX_OUTPUT_HW_ID = 21,
     BR2_PERF_LAST_KERNEL = 22, /* CALLCHAIN_DEFERRED */
     BR2_PERF_HEADER_ATTR = 64,
     BR2_PERF_TRACING_DATA = 66,
@@ -89,6 +94,7 @@ enum {
 #define BR2_MISC_MMAP_DATA     (1 << 13)
 #define BR2_MISC_COMM_EXEC     (1 << 13)
 #define BR2_MISC_FORK_EXEC     (1 << 13)
+#define BR2_MISC_SWITCH_OUT    (1 << 13)
 #define BR2_MISC_MMAP_BUILD_ID (1 << 14)
 #define BR2_MISC_BUILD_ID_SIZE (1 << 15)
 
@@ -123,6 +129,8 @@ struct br2_perf_layout {
     uint16_t trailer_size;
     uint16_t trailer_time; /* 0: none */
     uint16_t trailer_id;   /* 0: none */
+    uint16_t trailer_tid;  /* pid, then tid; 0: none */
+    uint16_t trailer_cpu;  /* 0: none */
 };
 
 struct br2_perf_attr {
@@ -200,6 +208,10 @@ struct br2_perf_record {
     uint16_t misc;
     uint16_t size;       /* of the body */
     const uint8_t *body; /* valid until the next step */
+    /* Of AUXTRACE and TRACING_DATA outside compressed records: the bytes behind them, which stay
+     * until the input is closed; of others not set. */
+    const uint8_t *payload;
+    uint64_t payload_size;
 };
 
 /* How far a walk came, in all files. */
@@ -318,11 +330,21 @@ void br2_perf_zstd_feed(struct br2_perf_zstd *zstd, const uint8_t *bytes, size_t
 int br2_perf_zstd_more(struct br2_perf_zstd *zstd, const uint8_t **at, const uint8_t **end);
 void br2_perf_zstd_free(struct br2_perf_zstd *zstd);
 
-/* tasks.c, samples.c: the two passes. */
+/* tasks.c: the layout of the trailer of a record that is not a sample. */
+const struct br2_perf_layout *br2_perf_trailer_of(const struct br2_perf *perf,
+                                                  const struct br2_perf_record *record);
+
+/* tasks.c, samples.c, trace.c: the passes. */
 int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                         struct br2pgo_error *err);
 int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                           void *user, struct br2pgo_error *err);
+
+int br2_perf_read_trace(struct br2_input *input, br2_trace_sink sink, void *user,
+                        struct br2pgo_error *err);
+/* trace.c: takes in what an AUXTRACE_INFO record says of the trace. */
+int br2_perf_announce_trace(struct br2_perf *perf, const struct br2_perf_record *record,
+                            struct br2pgo_error *err);
 
 /* Finds the branch records in a sample's body. False: the body contradicts its size. */
 static inline bool br2_perf_find_records(const struct br2_perf *perf,

@@ -13,8 +13,6 @@ struct pass {
     struct br2_perf_walk walk;
     br2_task_sink sink;
     void *user;
-    uint32_t trace_type;
-    bool trace_announced;
 };
 
 /* The fields of a record's body before its trailer. */
@@ -23,9 +21,8 @@ struct fields {
     br2_time time;
 };
 
-/* The layout of the trailer of a record that is not a sample. */
-static const struct br2_perf_layout *trailer_of(const struct br2_perf *perf,
-                                                const struct br2_perf_record *record)
+const struct br2_perf_layout *br2_perf_trailer_of(const struct br2_perf *perf,
+                                                  const struct br2_perf_record *record)
 {
     const struct br2_perf_layout *first = &perf->attrs[0].layout;
     if (perf->same_trailers || perf->by != BR2_PERF_BY_ID || first->trailer_id == 0 ||
@@ -41,7 +38,7 @@ static bool open_fields(const struct pass *pass, const struct br2_perf_record *r
                         struct fields *ret)
 {
     const struct br2_perf *perf = pass->perf;
-    const struct br2_perf_layout *layout = trailer_of(perf, record);
+    const struct br2_perf_layout *layout = br2_perf_trailer_of(perf, record);
     if (record->size < layout->trailer_size) {
         return false;
     }
@@ -228,11 +225,7 @@ static int read_record(struct pass *pass, const struct br2_perf_record *record,
         info->throttled++;
         return 0;
     case BR2_PERF_AUXTRACE_INFO:
-        pass->trace_announced = record->size >= 4;
-        if (pass->trace_announced) {
-            pass->trace_type = br2_perf_u32(pass->perf, record->body);
-        }
-        return 0;
+        return br2_perf_announce_trace(pass->perf, record, err);
     case BR2_PERF_AUXTRACE:
         info->has_trace = true;
         return 0;
@@ -256,6 +249,9 @@ static void reset_counts(struct br2_perf *perf)
     info->lost_records = info->throttled = 0;
     info->compressed = info->has_trace = false;
     info->trace_kind = NULL;
+    info->trace_type = 0;
+    info->trace_words = NULL;
+    info->trace_word_count = 0;
     perf->malformed_tasks = 0;
     for (size_t i = 0; i < perf->attr_count; i++) {
         info->events[i].samples = 0;
@@ -288,7 +284,7 @@ int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
     info->records = pass.walk.ordinal;
     info->malformed_records = perf->malformed_tasks;
     if (info->has_trace) {
-        info->trace_kind = br2_perf_trace_name(pass.trace_announced ? pass.trace_type : 0);
+        info->trace_kind = br2_perf_trace_name(info->trace_type);
     }
     br2_perf_walk_account(&pass.walk, info);
     return 0;

@@ -25,6 +25,8 @@ static void take(struct br2_perf_walk *walk, struct br2_perf_record *ret)
     ret->misc = br2_perf_u16(perf, walk->at + 4);
     ret->size = (uint16_t)(size - BR2_PERF_HEADER);
     ret->body = walk->at + BR2_PERF_HEADER;
+    ret->payload = NULL;
+    ret->payload_size = 0;
     walk->at += size;
     walk->ordinal++;
 }
@@ -84,7 +86,7 @@ static bool next_file(struct br2_perf_walk *walk, const uint8_t *at, bool broken
 }
 
 /* AUXTRACE and TRACING_DATA have bytes behind them that their size does not count. */
-static bool skip_payload(struct br2_perf_walk *walk, const struct br2_perf_record *record)
+static bool skip_payload(struct br2_perf_walk *walk, struct br2_perf_record *record)
 {
     const struct br2_perf *perf = walk->perf;
     uint64_t payload = 0;
@@ -97,6 +99,8 @@ static bool skip_payload(struct br2_perf_walk *walk, const struct br2_perf_recor
     if (payload > (uint64_t)(walk->end - walk->at)) {
         return false;
     }
+    record->payload = walk->at;
+    record->payload_size = payload;
     walk->at += payload;
     return true;
 }
@@ -190,7 +194,7 @@ static bool find_record(struct br2_perf_walk *walk, const uint8_t **ret_stop, bo
 
 /* What is to be done about the record just taken from the file, which began at `start`. 1; 0: the
  * file ends there, `*ret_broken` says how; negative: an error. */
-static int open_record(struct br2_perf_walk *walk, const struct br2_perf_record *record,
+static int open_record(struct br2_perf_walk *walk, struct br2_perf_record *record,
                        const uint8_t *start, bool *ret_broken, struct br2pgo_error *err)
 {
     bool packed = record->type == BR2_PERF_COMPRESSED || record->type == BR2_PERF_COMPRESSED2;
