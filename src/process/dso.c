@@ -14,11 +14,14 @@ static size_t path_length(const char *name, bool *ret_deleted)
     return *ret_deleted ? length - suffix : length;
 }
 
+/* Pages of hugetlbfs, here at the place where systemd mounts it, hold what a program put there: its
+ * own code, if they take the place of that (libhugetlbfs does so). */
 static bool is_file(const char *path)
 {
     return path[0] == '/' && strncmp(path, "//anon", 6) != 0 &&
-           strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
-           strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/anon_hugepage", 14) != 0;
+           strncmp(path, "/dev/hugepages/", 15) != 0 && strncmp(path, "/dev/zero", 9) != 0 &&
+           strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
+           strncmp(path, "/anon_hugepage", 14) != 0;
 }
 
 size_t br2_kernel_name_length(const char *path)

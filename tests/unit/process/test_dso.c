@@ -98,6 +98,9 @@ static void test_names(void **state)
         {"/SYSV00000000 (deleted)", "/SYSV00000000", true, false},
         {"/memfd:jit (deleted)", "/memfd:jit", true, false},
         {"/anon_hugepage (deleted)", "/anon_hugepage", true, false},
+        {"/dev/hugepages/libhugetlbfs.tmp.u7 (deleted)", "/dev/hugepages/libhugetlbfs.tmp.u7", true,
+         false},
+        {"/dev/hugepages", "/dev/hugepages", false, true},
         {"/any", "/any", false, true},
         {"inode", "inode", false, false},
     };
