@@ -112,7 +112,8 @@ static void survey_line(struct br2_script *script, struct survey *survey, struct
 {
     struct br2_span before, rest;
     struct br2_script_header header;
-    if (br2_script_is_remark(line)) {
+    struct br2_build_id id;
+    if (br2_script_is_remark(line) || br2_script_read_build_id(line, &id, &rest)) {
         return;
     }
     const char *stack = br2_script_find_stack(line);
@@ -222,6 +223,7 @@ static void close_script(struct br2_input *input)
     br2_free(script->mappings);
     br2_free(script->records);
     br2_free(input->info.events);
+    br2_free(input->info.images);
     br2_free(script);
 }
 

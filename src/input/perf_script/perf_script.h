@@ -3,7 +3,8 @@
  * What perf script prints, of perf 3 to 7 and with any -F: shared by the files of this folder.
  * A sample is one line, or several: what the fields before the branch stack say ("header"), then
  * lines of a call chain, then the stack. Lines that tell of mappings and processes
- * (--show-mmap-events, --show-task-events) hold PERF_RECORD_.
+ * (--show-mmap-events, --show-task-events) hold PERF_RECORD_. Lines of perf buildid-list may be
+ * among them.
  */
 #ifndef BR2_INPUT_PERF_SCRIPT_PERF_SCRIPT_H
 #define BR2_INPUT_PERF_SCRIPT_PERF_SCRIPT_H
@@ -33,8 +34,10 @@ struct br2_script {
     struct br2_script_mapping *mappings; /* of recordings without pids */
     size_t mapping_count;
     size_t mapping_capacity;
-    uint8_t *records; /* of the sample being read */
-    char comm[64];    /* its command's name */
+    size_t image_capacity; /* of the info's images */
+    size_t image_bytes;    /* see BR2_IMAGE_NAMES_MAX */
+    uint8_t *records;      /* of the sample being read */
+    char comm[64];         /* its command's name */
 };
 
 /* header.c */
@@ -82,6 +85,14 @@ enum br2_script_line {
 };
 enum br2_script_line br2_script_read_event(struct br2_span rest, struct br2_task_event *ret,
                                            struct br2_span *ret_name);
+
+/* build_ids.c */
+/* Takes apart "build-id file". False where the line is of something else. */
+bool br2_script_read_build_id(struct br2_span line, struct br2_build_id *ret_id,
+                              struct br2_span *ret_name);
+/* Adds an image to the info. BR2PGO_LIMIT, BR2PGO_NO_MEMORY. */
+int br2_script_add_build_id(struct br2_script *script, const struct br2_build_id *id,
+                            struct br2_span name, struct br2pgo_error *err);
 
 /* walk.c */
 int br2_script_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,

@@ -266,9 +266,13 @@ static int read_line(struct pass *pass, struct br2_span line, struct br2pgo_erro
 {
     struct br2_span before, rest;
     struct br2_script_header header;
+    struct br2_build_id id;
     uint64_t count;
     if (line.at == line.end || br2_script_is_remark(line)) {
         return 0;
+    }
+    if (br2_script_read_build_id(line, &id, &rest)) {
+        return pass->tasks ? br2_script_add_build_id(pass->script, &id, rest, err) : 0;
     }
     const char *stack = br2_script_find_stack(line);
     if (stack != NULL) {
@@ -322,6 +326,7 @@ static void reset_counts(struct br2_script *script)
     }
     info->samples = info->lost_records = info->malformed_records = info->mixed_mappings = 0;
     script->mapping_count = 0;
+    info->image_count = script->image_bytes = 0;
 }
 
 /* Where no line tells of mappings, the files that addresses named. */

@@ -207,13 +207,53 @@ static void reads_events(void **state)
     }
 }
 
+#define ID_8  "0123456789abcdef"
+#define ID_20 ID_8 "0123456789abcdef00000001"
+
+static void reads_build_ids(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        uint8_t size; /* 0: the line is of something else */
+        const char *name;
+    } cases[] = {
+        {ID_20 " /opt/a b: 7/7 1.0: c", 20, "/opt/a b: 7/7 1.0: c"},
+        {ID_20 "  [kernel.kallsyms]", 20, "[kernel.kallsyms]"},
+        {ID_8 "00000000 [vdso]", 12, "[vdso]"},
+        {ID_8 "                         /opt/go", 8, "/opt/go"},
+        {ID_8 " [unknown]", 0, ""}, /* an address and its symbol */
+        {ID_20 " [a] (b)", 0, ""},
+        {ID_20 " app", 0, ""},
+        {ID_20 " ", 0, ""},
+        {ID_20, 0, ""},
+        {ID_20 "01 /opt/a", 0, ""}, /* longer than any build-id */
+        {"0123456789abcd /opt/a", 0, ""},
+        {"0123456789abcdef0 /opt/a", 0, ""},
+        {" " ID_20 " /opt/a", 0, ""},
+        {"0000000000000000000000000000000000000000 /opt/a", 0, ""},
+        {"0x401000/0x401010/P/-/-/1", 0, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct br2_build_id id;
+        struct br2_span name;
+        print_message("'%s'\n", cases[i].line);
+        bool read = br2_script_read_build_id(span_of(cases[i].line), &id, &name);
+        assert_int_equal(read ? id.size : 0, cases[i].size);
+        if (read) {
+            assert_int_equal(id.bytes[1], 0x23);
+            assert_int_equal(br2_span_left(&name), strlen(cases[i].name));
+            assert_memory_equal(name.at, cases[i].name, strlen(cases[i].name));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_headers),
-        cmocka_unit_test(finds_stacks),
-        cmocka_unit_test(reads_stacks),
-        cmocka_unit_test(reads_events),
+        cmocka_unit_test(reads_headers),   cmocka_unit_test(finds_stacks),
+        cmocka_unit_test(reads_stacks),    cmocka_unit_test(reads_events),
+        cmocka_unit_test(reads_build_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
