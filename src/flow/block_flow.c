@@ -34,7 +34,7 @@ struct builder {
     struct br2_block_flow *flow;
     struct br2_jump_tables *tables;
     struct br2_symbol_names symbols;
-    struct br2_addresses entries; /* where code of one function jumps into another */
+    struct br2_addresses entries; /* where code of one range jumps into another */
     struct br2_addresses pads;    /* where the unwinder goes */
     size_t trace;                 /* of the graph's, the first of the edges to come */
     /* Of the function in hand: */
@@ -72,8 +72,9 @@ static int find_entries(struct builder *builder, struct br2pgo_error *err)
             return br2_fail_memory(err);
         }
     }
+    int rc = br2_block_parts_targets(graph, &builder->entries, err);
     br2_addresses_sort(&builder->entries);
-    return 0;
+    return rc;
 }
 
 static int add_edge(struct builder *builder, const struct br2_block_edge *edge,

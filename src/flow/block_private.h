@@ -3,6 +3,7 @@
 #ifndef BR2_FLOW_BLOCK_PRIVATE_H
 #define BR2_FLOW_BLOCK_PRIVATE_H
 
+#include "base/addresses.h"
 #include "flow/block_flow.h"
 #include "flow/flow_graph.h"
 #include "image/symbol_names.h"
@@ -10,6 +11,11 @@
 /* Makes the functions of an empty flow: those of the graph, with names. BR2PGO_NO_MEMORY. */
 int br2_block_flow_name(struct br2_block_flow *flow, const struct br2_flow_graph *graph,
                         const struct br2_symbol_names *symbols, struct br2pgo_error *err);
+
+/* Adds to `targets`, which are not sorted then, where parts of the graph's functions jump into
+ * other parts, seen or not. BR2PGO_NO_MEMORY. */
+int br2_block_parts_targets(const struct br2_flow_graph *graph, struct br2_addresses *targets,
+                            struct br2pgo_error *err);
 
 /* Appends a trace. BR2PGO_NO_MEMORY. */
 int br2_block_traces_add(struct br2_block_flow *flow, const struct br2_block_trace *trace,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "image/cold_parts.h"
 #include "image/image_private.h"
 
 /* A section with data. */
@@ -215,15 +216,7 @@ static bool is_in_other_part(const struct br2_image *image, const struct br2_cod
 {
     const struct br2_code_range *own = br2_image_range_at(image, code->start);
     const struct br2_code_range *other = br2_image_range_at(image, target);
-    if (own == NULL || other == NULL || own == other) {
-        return false;
-    }
-    size_t own_length = strlen(own->name);
-    size_t other_length = strlen(other->name);
-    size_t shorter = own_length < other_length ? own_length : other_length;
-    const char *longer = own_length < other_length ? other->name : own->name;
-    return shorter != 0 && strncmp(own->name, other->name, shorter) == 0 &&
-           strncmp(longer + shorter, ".cold", 5) == 0;
+    return own != NULL && other != NULL && br2_are_parts_of_one(own, other);
 }
 
 /* Adds the entries of one table; `size` is that of an entry, `end` where another one begins. */
