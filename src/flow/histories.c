@@ -178,8 +178,19 @@ static void begin_visits(struct br2_follower *follower, uint32_t function, uint3
     }
 }
 
-/* The history goes on in another block of the function; only from one taken branch to the next is
- * it known how long a loop took to go round. */
+/* Only from one taken branch to the next is it known how long a loop took to go round: it is timed
+ * where its branch back leads. */
+static void time_round(struct br2_follower *follower, struct visit *visit, bool taken)
+{
+    if (taken && visit->epoch == follower->epoch) {
+        count(follower, &follower->histories->iterations, visit->loop,
+              br2_cycles_kept(follower->clock - visit->arrived), 0);
+    }
+    visit->epoch = taken ? follower->epoch : 0;
+    visit->arrived = follower->clock;
+}
+
+/* The history goes on in another block of the function. */
 static void move(struct br2_follower *follower, uint32_t block, bool taken)
 {
     struct frame *frame = current(follower);
@@ -192,17 +203,14 @@ static void move(struct br2_follower *follower, uint32_t block, bool taken)
     frame->block = block;
     struct visit *visit =
         follower->visit_count > base ? &follower->visits[follower->visit_count - 1] : NULL;
-    if (visit == NULL || loops->loops[visit->loop].header_block != block) {
+    if (visit != NULL && loops->loops[visit->loop].turn_block == block) {
+        time_round(follower, visit, taken);
+    }
+    if (visit != NULL && loops->loops[visit->loop].header_block == block) {
+        visit->trips++;
+    } else {
         begin_visits(follower, frame->function, block, true);
-        return;
     }
-    visit->trips++;
-    if (taken && visit->epoch == follower->epoch) {
-        count(follower, &follower->histories->iterations, visit->loop,
-              br2_cycles_kept(follower->clock - visit->arrived), 0);
-    }
-    visit->epoch = taken ? follower->epoch : 0;
-    visit->arrived = follower->clock;
 }
 
 /* The straight run from an address to the branch at `end`. */

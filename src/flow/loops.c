@@ -7,148 +7,99 @@
 #include "base/compare.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "flow/block_ways.h"
 
-/* The ways between the blocks of the function at hand, backwards. */
-struct ways {
+/* The function at hand. */
+struct finder {
     const struct br2_flow_graph *graph;
     const struct br2_flow_function *function;
     const struct br2_blocks *blocks;
-    uint32_t *first;  /* per block, and one more: where its predecessors are */
-    uint32_t *before; /* predecessors of all blocks */
+    size_t first_edge; /* those that start in it */
+    size_t end_edge;
+    struct br2_block_ways ways;
+    struct br2_dominators dominators;
     uint32_t *stack;
-    bool *inside; /* of the loop at hand */
+    bool *inside;  /* per block: in the loop at hand */
+    bool *claimed; /* per edge from `first_edge` on: it is the turn of a loop */
 };
 
-static void ways_done(struct ways *ways)
+static void finder_done(struct finder *f)
 {
-    br2_free(ways->first);
-    br2_free(ways->before);
-    br2_free(ways->stack);
-    br2_free(ways->inside);
+    br2_block_ways_done(&f->ways);
+    br2_dominators_done(&f->dominators);
+    br2_free(f->stack);
+    br2_free(f->inside);
+    br2_free(f->claimed);
 }
 
-/* Calls `take` for each block that may follow a block. */
-static void each_next(const struct ways *ways, uint32_t block,
-                      void (*take)(void *user, uint32_t block, uint32_t next), void *user)
+static int finder_begin(struct finder *f, uint32_t function, struct br2pgo_error *err)
 {
-    const struct br2_code *code = &ways->function->code;
-    const struct br2_insn *last = br2_block_last(ways->blocks, code, block);
-    bool goes_on = last->kind != BR2_INSN_JUMP && last->kind != BR2_INSN_INDIRECT_JUMP &&
-                   last->kind != BR2_INSN_RETURN && last->kind != BR2_INSN_STOP;
-    if (goes_on && block + 1 < ways->blocks->count) {
-        take(user, block, block + 1);
+    int rc = br2_block_ways_find(f->graph, function, f->blocks, &f->ways, err);
+    bool *ran = br2_calloc(f->blocks->count + 1, sizeof *ran);
+    for (size_t i = 0; ran != NULL && i < f->blocks->count; i++) {
+        ran[i] = f->function->counts[f->blocks->starts[i]] != 0;
     }
-    if (last->kind == BR2_INSN_COND || last->kind == BR2_INSN_JUMP) {
-        size_t target = br2_code_find(code, last->target);
-        if (target != SIZE_MAX) {
-            take(user, block, ways->blocks->block_of[target]);
-        }
+    rc = rc == 0 && ran == NULL ? br2_fail_memory(err) : rc;
+    rc = rc != 0 ? rc : br2_dominators_find(&f->ways, ran, &f->dominators, err);
+    br2_free(ran);
+    if (rc != 0) {
+        return rc;
     }
-    if (last->kind == BR2_INSN_INDIRECT_JUMP) {
-        size_t count;
-        size_t first = br2_flow_edges_from(ways->graph, last->address, &count);
-        for (size_t i = first; i < first + count; i++) {
-            size_t target = br2_code_find(code, ways->graph->edges[i].to);
-            if (target != SIZE_MAX) {
-                take(user, block, ways->blocks->block_of[target]);
-            }
-        }
-    }
+    f->stack = br2_calloc(f->blocks->count + 1, sizeof *f->stack);
+    f->inside = br2_calloc(f->blocks->count + 1, sizeof *f->inside);
+    f->claimed = br2_calloc(f->end_edge - f->first_edge + 1, sizeof *f->claimed);
+    bool ok = f->stack != NULL && f->inside != NULL && f->claimed != NULL;
+    return ok ? 0 : br2_fail_memory(err);
 }
 
-static void count_way(void *user, uint32_t block, uint32_t next)
+static void enter(struct finder *f, uint32_t block, uint32_t *depth, uint32_t *size)
 {
-    struct ways *ways = user;
-    (void)block;
-    ways->first[next + 1]++;
-}
-
-static void add_way(void *user, uint32_t block, uint32_t next)
-{
-    struct ways *ways = user;
-    ways->before[--ways->first[next + 1]] = block;
-}
-
-/* Predecessors, sorted into one array by counting first. */
-static bool find_ways(struct ways *ways)
-{
-    size_t count = ways->blocks->count;
-    ways->first = br2_calloc(count + 2, sizeof *ways->first);
-    ways->stack = br2_calloc(count + 1, sizeof *ways->stack);
-    ways->inside = br2_calloc(count + 1, sizeof *ways->inside);
-    if (ways->first == NULL || ways->stack == NULL || ways->inside == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        each_next(ways, i, count_way, ways);
-    }
-    for (size_t i = 1; i <= count; i++) {
-        ways->first[i] += ways->first[i - 1];
-    }
-    ways->first[count + 1] = ways->first[count];
-    ways->before = br2_calloc((size_t)ways->first[count] + 1, sizeof *ways->before);
-    if (ways->before == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        each_next(ways, i, add_way, ways);
-    }
-    /* Each entry has moved down to its block's first predecessor. */
-    return true;
-}
-
-/* Where a block's predecessors end: find_ways leaves in first[block + 1] where they begin. */
-static uint32_t end_of(const struct ways *ways, uint32_t block)
-{
-    return ways->first[block + 2];
-}
-
-static void enter(struct ways *ways, uint32_t block, uint32_t *depth, uint32_t *size)
-{
-    if (!ways->inside[block]) {
-        ways->inside[block] = true;
-        ways->stack[(*depth)++] = block;
+    if (!f->inside[block]) {
+        f->inside[block] = true;
+        f->stack[(*depth)++] = block;
         (*size)++;
     }
 }
 
-/* Marks the blocks of the loop; 0 where it is none: the way to the branch back need not pass the
- * header. */
-static uint32_t mark(struct ways *ways, const struct br2_loop *loop)
+/* The blocks that may come before one of the loop's and are in it: those that only ways through the
+ * header reach. */
+static void enter_before(struct finder *f, uint32_t header, uint32_t block, uint32_t *depth,
+                         uint32_t *size)
 {
-    memset(ways->inside, 0, ways->blocks->count * sizeof *ways->inside);
-    uint32_t depth = 0;
-    uint32_t size = 1;
-    ways->inside[loop->header_block] = true;
-    const struct br2_code *code = &ways->function->code;
-    for (uint32_t at = ways->first[loop->header_block + 1]; at < end_of(ways, loop->header_block);
-         at++) {
-        const struct br2_insn *last = br2_block_last(ways->blocks, code, ways->before[at]);
-        if (last->address >= loop->header) {
-            enter(ways, ways->before[at], &depth, &size);
+    for (uint32_t at = f->ways.first_before[block]; at < f->ways.first_before[block + 1]; at++) {
+        if (br2_dominates(&f->dominators, header, f->ways.before[at])) {
+            enter(f, f->ways.before[at], depth, size);
         }
     }
+}
+
+/* Marks the blocks of the loop, and returns how many. */
+static uint32_t mark(struct finder *f, uint32_t header)
+{
+    uint32_t depth = 0;
+    uint32_t size = 1;
+    memset(f->inside, 0, f->blocks->count * sizeof *f->inside);
+    f->inside[header] = true;
+    enter_before(f, header, header, &depth, &size);
     while (depth != 0) {
-        uint32_t block = ways->stack[--depth];
-        if (block == 0) {
-            return 0; /* the function's entry */
-        }
-        for (uint32_t at = ways->first[block + 1]; at < end_of(ways, block); at++) {
-            enter(ways, ways->before[at], &depth, &size);
-        }
+        enter_before(f, header, f->stack[--depth], &depth, &size);
     }
     return size;
 }
 
-/* Headers of the function, from the edges that lead back in it. */
-static int compare_headers(const void *left, const void *right)
+/* Whether it is the header of a loop: one of the ways to it comes from where only ways through it
+ * lead. */
+static bool is_header(const struct finder *f, uint32_t block)
 {
-    const struct br2_loop *a = left;
-    const struct br2_loop *b = right;
-    int order = br2_compare_u64(a->header, b->header);
-    return order != 0 ? order : br2_compare_u64(b->taken, a->taken);
+    for (uint32_t at = f->ways.first_before[block]; at < f->ways.first_before[block + 1]; at++) {
+        if (br2_dominates(&f->dominators, block, f->ways.before[at])) {
+            return true;
+        }
+    }
+    return false;
 }
 
+/* How often it ran, more often first. */
 static int compare_taken(const void *left, const void *right)
 {
     const struct br2_loop *a = left;
@@ -166,84 +117,113 @@ static int compare_sizes(const void *left, const void *right)
     return order != 0 ? order : br2_compare_u64(a->header, b->header);
 }
 
-static bool leads_back(const struct br2_flow_edge *edge)
+static int compare_sizes_up(const void *left, const void *right)
 {
-    bool jumps = edge->kind == BR2_EDGE_COND || edge->kind == BR2_EDGE_JUMP ||
-                 edge->kind == BR2_EDGE_INDIRECT_JUMP;
-    return jumps && edge->from != 0 && edge->to != 0 && edge->to <= edge->from &&
-           edge->from_function == edge->to_function;
+    return compare_sizes(right, left);
 }
 
-/* Adds up branches back to one header; returns how many headers. */
-static size_t merge_headers(struct br2_loop *loops, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept != 0 && loops[kept - 1].header == loops[i].header) {
-            loops[kept - 1].taken += loops[i].taken;
-            loops[kept - 1].mispredicted += loops[i].mispredicted;
-        } else {
-            loops[kept++] = loops[i];
-        }
-    }
-    return kept;
-}
-
-/* The loops that may be, of the edges [first, end), which are the function's. */
-static bool add_headers(struct br2_loops *loops, const struct ways *ways, uint32_t function,
-                        size_t first, size_t end)
+/* The headers that ran, the busiest where there are too many. */
+static bool add_headers(struct br2_loops *loops, const struct finder *f, uint32_t function)
 {
     size_t begin = loops->count;
-    for (size_t i = first; i < end; i++) {
-        const struct br2_flow_edge *edge = &ways->graph->edges[i];
-        size_t target = br2_code_find(&ways->function->code, edge->to);
-        if (!leads_back(edge) || target == SIZE_MAX) {
+    for (uint32_t i = 0; i < f->blocks->count; i++) {
+        size_t insn = f->blocks->starts[i];
+        if (f->function->counts[insn] == 0 || !is_header(f, i)) {
             continue;
         }
         if (!br2_grow(&loops->loops, &loops->capacity, loops->count, sizeof *loops->loops)) {
             return false;
         }
         loops->loops[loops->count++] = (struct br2_loop){
-            .header = edge->to,
-            .back = edge->from,
-            .taken = edge->count,
-            .mispredicted = edge->mispredicted,
+            .header = f->function->code.insns[insn].address,
+            .taken = f->function->counts[insn],
             .function = function,
-            .header_block = ways->blocks->block_of[target],
+            .header_block = i,
             .parent = BR2_NO_LOOP,
         };
     }
     size_t count = loops->count - begin;
     if (count != 0) {
-        struct br2_loop *own = loops->loops + begin;
-        qsort(own, count, sizeof *own, compare_headers);
-        count = merge_headers(own, count);
-        qsort(own, count, sizeof *own, compare_taken);
+        qsort(loops->loops + begin, count, sizeof *loops->loops, compare_taken);
     }
     loops->count = begin + (count < BR2_LOOPS_MAX ? count : BR2_LOOPS_MAX);
     return true;
 }
 
-/* Leaves out what is no loop, and puts each block into its innermost one. */
-static void nest(struct br2_loops *loops, struct ways *ways, uint32_t *loop_of, size_t begin)
+/* The block that an edge within the function leads to, where both ends are in the loop at hand;
+ * UINT32_MAX: it is no branch of the loop. */
+static uint32_t block_within(const struct finder *f, const struct br2_flow_edge *edge)
+{
+    bool jumps = edge->kind == BR2_EDGE_COND || edge->kind == BR2_EDGE_JUMP ||
+                 edge->kind == BR2_EDGE_INDIRECT_JUMP;
+    size_t from = jumps ? br2_code_find(&f->function->code, edge->from) : SIZE_MAX;
+    size_t to = from != SIZE_MAX ? br2_code_find(&f->function->code, edge->to) : SIZE_MAX;
+    bool within = to != SIZE_MAX && f->inside[f->blocks->block_of[from]] &&
+                  f->inside[f->blocks->block_of[to]];
+    return within ? f->blocks->block_of[to] : UINT32_MAX;
+}
+
+/* Adds up the branches that turn the loop at hand back: to its header, or, where only going on
+ * leads there, to what comes before it; but for those that turn loops in it. */
+static void add_turns(struct finder *f, struct br2_loop *loop, bool to_header)
+{
+    uint64_t most = 0;
+    for (size_t i = f->first_edge; i < f->end_edge; i++) {
+        const struct br2_flow_edge *edge = &f->graph->edges[i];
+        bool *claimed = &f->claimed[i - f->first_edge];
+        bool leads_back = to_header ? edge->to == loop->header : edge->to <= edge->from;
+        uint32_t block = leads_back && !*claimed ? block_within(f, edge) : UINT32_MAX;
+        if (block == UINT32_MAX) {
+            continue;
+        }
+        *claimed = true;
+        loop->taken += edge->count;
+        loop->mispredicted += edge->mispredicted;
+        if (edge->count > most) {
+            most = edge->count;
+            loop->back = edge->from;
+            loop->turn_block = block;
+        }
+    }
+}
+
+/* What turned the loops back, inner loops first; what was never turned is left out. */
+static void find_turns(struct br2_loops *loops, struct finder *f, size_t begin)
 {
     size_t kept = begin;
     for (size_t i = begin; i < loops->count; i++) {
-        loops->loops[i].blocks = mark(ways, &loops->loops[i]);
-        if (loops->loops[i].blocks != 0) {
-            loops->loops[kept++] = loops->loops[i];
+        loops->loops[i].blocks = mark(f, loops->loops[i].header_block);
+    }
+    if (loops->count != begin) {
+        qsort(loops->loops + begin, loops->count - begin, sizeof *loops->loops, compare_sizes_up);
+    }
+    for (size_t i = begin; i < loops->count; i++) {
+        struct br2_loop *loop = &loops->loops[i];
+        mark(f, loop->header_block);
+        loop->taken = 0;
+        add_turns(f, loop, true);
+        if (loop->taken == 0) {
+            add_turns(f, loop, false);
+        }
+        if (loop->taken != 0) {
+            loops->loops[kept++] = *loop;
         }
     }
     loops->count = kept;
-    if (kept != begin) {
-        qsort(loops->loops + begin, kept - begin, sizeof *loops->loops, compare_sizes);
+}
+
+/* Puts each block into its innermost loop. */
+static void nest(struct br2_loops *loops, struct finder *f, uint32_t *loop_of, size_t begin)
+{
+    if (loops->count != begin) {
+        qsort(loops->loops + begin, loops->count - begin, sizeof *loops->loops, compare_sizes);
     }
-    for (size_t i = begin; i < kept; i++) {
+    for (size_t i = begin; i < loops->count; i++) {
         struct br2_loop *loop = &loops->loops[i];
         loop->parent = loop_of[loop->header_block];
-        mark(ways, loop);
-        for (size_t k = 0; k < ways->blocks->count; k++) {
-            loop_of[k] = ways->inside[k] ? (uint32_t)i : loop_of[k];
+        mark(f, loop->header_block);
+        for (size_t k = 0; k < f->blocks->count; k++) {
+            loop_of[k] = f->inside[k] ? (uint32_t)i : loop_of[k];
         }
     }
 }
@@ -256,24 +236,29 @@ static int find_in(struct br2_loops *loops, const struct br2_flow_graph *graph, 
     if (rc != 0) {
         return rc;
     }
-    struct ways ways = {graph, &graph->functions[number], &function->blocks, NULL, NULL, NULL,
-                        NULL};
-    size_t first = *edge;
+    struct finder f = {.graph = graph,
+                       .function = &graph->functions[number],
+                       .blocks = &function->blocks,
+                       .first_edge = *edge};
     while (*edge < graph->edge_count && graph->edges[*edge].from_function == number) {
         ++*edge;
     }
+    f.end_edge = *edge;
     function->loop_of = br2_calloc(function->blocks.count + 1, sizeof *function->loop_of);
     size_t begin = loops->count;
-    bool ok = function->loop_of != NULL && find_ways(&ways) &&
-              add_headers(loops, &ways, number, first, *edge);
-    for (size_t i = 0; ok && i < function->blocks.count; i++) {
+    rc = function->loop_of != NULL ? finder_begin(&f, number, err) : br2_fail_memory(err);
+    if (rc == 0 && !add_headers(loops, &f, number)) {
+        rc = br2_fail_memory(err);
+    }
+    for (size_t i = 0; rc == 0 && i < function->blocks.count; i++) {
         function->loop_of[i] = BR2_NO_LOOP;
     }
-    if (ok) {
-        nest(loops, &ways, function->loop_of, begin);
+    if (rc == 0) {
+        find_turns(loops, &f, begin);
+        nest(loops, &f, function->loop_of, begin);
     }
-    ways_done(&ways);
-    return ok ? 0 : br2_fail_memory(err);
+    finder_done(&f);
+    return rc;
 }
 
 int br2_loops_find(const struct br2_flow_graph *graph, struct br2_loops *ret,

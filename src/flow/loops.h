@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The loops that ran. A loop has a header, which a branch back leads to, and all blocks from which
- * that branch is reached without passing the header. Code that jumps backwards into the middle of
- * other ways, as interpreters do, makes no loop; nor, so far, does a loop that is entered by a jump
- * to a test at its end.
+ * The loops that ran. A loop has a header, which every way into it passes, and all blocks from
+ * which a way leads back to the header without passing it. What is entered by a jump to a test at
+ * its end has that test for its header, and a branch back to what comes before it. Code that jumps
+ * backwards into the middle of other ways, as interpreters do, makes no loop.
  */
 #ifndef BR2_FLOW_LOOPS_H
 #define BR2_FLOW_LOOPS_H
@@ -16,7 +16,9 @@
 struct br2_loop {
     uint64_t header; /* address */
     uint64_t back;   /* of the branch back that was taken most */
-    uint64_t taken;  /* branches back, taken */
+    uint32_t
+        turn_block; /* where that one leads: the header, or the block behind the test's branch */
+    uint64_t taken; /* branches back, taken */
     uint64_t mispredicted;
     uint32_t function;
     uint32_t header_block;

@@ -67,8 +67,9 @@ static const struct br2_report_shape shape = {
     .section = "loops",
     .title = "Loops by how often they went back",
     .note =
-        "Trips per entry are of the flow: how often the header ran for each time it was entered. "
-        "The other trips are those of complete visits. A visit that the history begins or ends "
+        "A trip is a time that the header ran; where the loop begins with its test, the last is the "
+        "test alone. Trips per entry are of the flow: how often the header ran for each time it "
+        "was entered. The other trips are those of complete visits. A visit that the history begins or ends "
         "in is cut: no more trips are seen than a history has records, so that of loops with "
         "many trips only short visits are complete. An exit that falls through leaves no "
         "record.",
@@ -251,6 +252,9 @@ static struct br2_report_value trips_per_entry(const struct br2_report_maker *ma
     uint64_t led = count_led(maker->graph, loop->header);
     uint64_t ran = insn != SIZE_MAX ? function->counts[insn] : 0;
     double back = to != 0 ? (double)led * ((double)loop->taken / (double)to) : 0;
+    if (loop->turn_block != loop->header_block) { /* branches lead there from outside alone */
+        back = (double)ran - (double)led;
+    }
     double entries = (double)ran - back;
     return entries >= 0.5 ? br2_value_number((double)ran / entries) : (struct br2_report_value){0};
 }
