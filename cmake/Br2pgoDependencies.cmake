@@ -52,6 +52,8 @@ if(BR2PGO_IPT_INCLUDE AND BR2PGO_IPT_LIBRARY)
   add_library(br2pgo_ipt INTERFACE)
   target_include_directories(br2pgo_ipt SYSTEM INTERFACE ${BR2PGO_IPT_INCLUDE})
   target_link_libraries(br2pgo_ipt INTERFACE ${BR2PGO_IPT_LIBRARY})
+  target_compile_definitions(br2pgo_ipt INTERFACE BR2PGO_HAVE_IPT)
+  list(APPEND BR2PGO_PRIVATE_FLAGS -lipt)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   message(FATAL_ERROR "libipt not found; on Debian and Ubuntu: apt-get install libipt-dev, "
                       "or scripts/install-packages.sh for all that is needed")

@@ -4,7 +4,7 @@
 # Makes the object library br2pgo_module_NAME of all .c files in FOLDER and, unless FLAT, its sub-folders, and the
 # archive br2pgo_NAME of them, which links to those of the modules it uses: unit tests link to the
 # archive of their module, so that a call into a part that may not be used does not link.
-# A module without a source file is left out.
+# A module without a source file is left out; pt*.c need libipt.
 set(BR2PGO_MODULES "")
 
 function(br2pgo_module name folder)
@@ -14,6 +14,9 @@ function(br2pgo_module name folder)
     list(APPEND patterns ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  if(NOT TARGET br2pgo_ipt)
+    list(FILTER sources EXCLUDE REGEX "/trace/pt[^/]*$")
+  endif()
   if(NOT sources)
     message(STATUS "module ${name}: no source file")
     return()

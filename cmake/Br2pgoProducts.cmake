@@ -8,6 +8,9 @@ foreach(module ${BR2PGO_MODULES})
 endforeach()
 set(library_needs br2pgo_elf br2pgo_dw br2pgo_zstd br2pgo_zlib br2pgo_lzma br2pgo_md
     br2pgo_jansson br2pgo_iberty br2pgo_llvm)
+if(TARGET br2pgo_ipt)
+  list(APPEND library_needs br2pgo_ipt)
+endif()
 
 if(TARGET br2pgo_module_lib)
   add_library(br2pgo_shared SHARED ${library_objects})

@@ -32,6 +32,12 @@ static int check_choice(const struct br2_selection *selection,
                         const struct br2_recording *recording, struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(recording->input);
+    if (recording->counted && !info->counted) {
+        br2_fail(err, BR2PGO_USELESS, "'%s' is a trace: there are no samples to choose from",
+                 recording->path);
+        br2_hint(err, "leave --pid, --comm, --cpu and --time out, or trace what is meant");
+        return BR2PGO_USELESS;
+    }
     if (info->counted) {
         br2_fail(err, BR2PGO_USELESS, "'%s' is made of counts: there are no samples to choose from",
                  recording->path);

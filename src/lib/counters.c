@@ -2,10 +2,10 @@
 #include "lib/counters.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 #define BATCH_SAMPLES 256
 #define BATCH_BYTES   ((size_t)256 * 1024) /* of records that have to be kept */
@@ -144,24 +144,13 @@ static bool make_batches(struct br2_counters *all)
     return true;
 }
 
-/* A program's signals are handled in its own threads, but for those that a thread's own
- * instructions raise: a mapped file that was cut short is one. */
 static void start_threads(struct br2_counters *all)
 {
-    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-    sigset_t blocked;
-    sigset_t before;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        sigdelset(&blocked, own[i]);
-    }
-    pthread_sigmask(SIG_BLOCK, &blocked, &before);
     while (all->running < all->count &&
-           pthread_create(&all->counters[all->running].thread, NULL, count_batches,
-                          &all->counters[all->running]) == 0) {
+           br2_thread_start(&all->counters[all->running].thread, count_batches,
+                            &all->counters[all->running])) {
         all->running++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct br2_counters **ret,

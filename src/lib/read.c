@@ -7,6 +7,7 @@
 #include "flow/counted.h"
 #include "lib/conversion.h"
 #include "lib/counters.h"
+#include "lib/trace.h"
 
 /* PERF_SAMPLE_BRANCH_* of linux/perf_event.h */
 #define BRANCH_ANY        (UINT64_C(1) << 3)
@@ -257,7 +258,10 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
         reading.selection = &conversion->selection;
         rc = br2_chosen_prepare(reading.selection, recording, wanted, err);
     }
-    if (rc == 0) {
+    if (rc == 0 && br2_trace_is_used(info)) {
+        unsigned threads = threads_for(conversion, recording->input);
+        rc = br2_count_trace(conversion, recording, threads, &stats, err);
+    } else if (rc == 0) {
         rc = info->counted
                  ? br2_input_read_counted(recording->input, take_counted, &reading, err)
                  : br2_input_read_samples(recording->input, wanted, take_sample, &reading, err);
@@ -304,7 +308,7 @@ static int check_events(const struct br2pgo_conversion *conversion,
                         const struct br2_recording *recording, struct br2pgo_error *err)
 {
     const struct br2_recording_info *info = br2_input_info(recording->input);
-    if (info->counted && conversion->options.event == NULL) {
+    if ((info->counted || br2_trace_is_used(info)) && conversion->options.event == NULL) {
         return 0;
     }
     bool named = false;
@@ -361,7 +365,7 @@ static void keep_info(struct br2_recording *recording)
     const struct br2_recording_info *info = br2_input_info(recording->input);
     recording->samples = info->samples;
     recording->unknown_event_samples = info->unknown_event_samples;
-    recording->counted = info->counted;
+    recording->counted = info->counted || br2_trace_is_used(info);
     recording->of_file = info->addressing == BR2_ADDRESSES_OF_FILE;
 }
 

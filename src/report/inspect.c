@@ -246,6 +246,25 @@ static void put_branches(struct br2_buf *out, const struct br2_inspection *inspe
     br2_buf_str(out, "\n");
 }
 
+static void put_trace(struct br2_buf *out, const struct br2_inspection *inspection)
+{
+    const struct br2_recording_info *info = inspection->info;
+    if (!info->has_trace) {
+        return;
+    }
+    br2_buf_printf(out, "%-12s %s, ", "trace",
+                   info->trace_kind != NULL ? info->trace_kind : "of an unknown kind");
+    if (inspection->trace_streams == 0) {
+        br2_buf_str(out, "not decoded\n");
+        return;
+    }
+    br2_buf_printf(
+        out, "%llu bytes in %llu stream%s, %llu gap%s; decoded with the code that ran\n",
+        (unsigned long long)inspection->trace_bytes, (unsigned long long)inspection->trace_streams,
+        inspection->trace_streams == 1 ? "" : "s", (unsigned long long)inspection->trace_gaps,
+        inspection->trace_gaps == 1 ? "" : "s");
+}
+
 void br2_inspect_text(const struct br2_inspection *inspection, struct br2_buf *out)
 {
     const struct br2_recording_info *info = inspection->info;
@@ -257,10 +276,7 @@ void br2_inspect_text(const struct br2_inspection *inspection, struct br2_buf *o
     put_field(out, "machine", info->arch);
     put_field(out, "processor", info->cpu_description);
     put_field(out, "kernel", info->os_release);
-    if (info->has_trace) {
-        br2_buf_printf(out, "%-12s %s, not decoded\n", "trace",
-                       info->trace_kind != NULL ? info->trace_kind : "of an unknown kind");
-    }
+    put_trace(out, inspection);
     for (size_t i = 0; i < info->event_count; i++) {
         put_event(out, &info->events[i]);
     }

@@ -14,6 +14,10 @@ struct br2_inspection {
     const struct br2_dsos *dsos;
     const uint64_t *sources; /* per image number: branch records that start in it */
     const struct br2_count_stats *stats;
+    /* Of a trace that is decoded when the recording is converted; 0 streams: there is none. */
+    uint64_t trace_streams;
+    uint64_t trace_bytes;
+    uint64_t trace_gaps;
 };
 
 /* Branch records that lie in no mapping: those that were counted and start in no image. */

@@ -15,12 +15,13 @@ ALLOWED = {
     "input": ["base"],
     "process": ["base", "input"],
     "image": ["base"],
+    "trace": ["base", "input", "process", "image/code.h", "image/image.h"],
     "flow": ["base", "input", "process", "image"],
     "profile": ["base", "image/debug.h", "flow"],
     "report": ["base", "input", "process", "image", "flow", "profile"],
     "converters": ["base", "profile", "flow/edge_table.h", "flow/block_flow.h",
                    "flow/range_table.h"],
-    "lib": ["base", "input", "process", "image", "flow", "profile", "report", "converters"],
+    "lib": ["base", "input", "process", "image", "trace", "flow", "profile", "report", "converters"],
     "record": ["base"],
     "cli": ["base", "record"],
 }
@@ -36,6 +37,7 @@ FOREIGN = {
     r"lzma\.h": ["src/input/"],
     r"libiberty/.*": ["src/image/demangle.c"],
     r"md5\.h": ["converters/llvm/"],
+    r"intel-pt\.h": ["src/trace/pt"],
     r"jansson\.h": ["src/report/", "converters/table/", "src/lib/", "src/cli/summary.c"],
 }
 # Headers that only one file of a part may include, so that a library can be exchanged there.

@@ -235,6 +235,7 @@ static void stream_overflow(struct stream *s, uint64_t ip)
     flush_tnt(s);
     s->return_count = 0;
     put_plain(s, ppt_ovf);
+    s->last_ip = 0;
     put_ip(s, ppt_fup, ip);
 }
 
