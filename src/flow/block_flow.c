@@ -72,7 +72,7 @@ static int find_entries(struct builder *builder, struct br2pgo_error *err)
             return br2_fail_memory(err);
         }
     }
-    int rc = br2_block_parts_targets(graph, &builder->entries, err);
+    int rc = br2_block_jumps_out(graph, &builder->entries, err);
     br2_addresses_sort(&builder->entries);
     return rc;
 }
@@ -293,7 +293,8 @@ static int find_inner(struct builder *builder, struct br2pgo_error *err)
     for (; ok && at < symbols->count && symbols->items[at].address < code->end; at++) {
         ok = br2_addresses_add(&builder->inner, symbols->items[at].address);
     }
-    ok = ok && add_inner(builder, &builder->entries) && add_inner(builder, &builder->pads);
+    ok = ok && add_inner(builder, &symbols->labels) && add_inner(builder, &builder->entries) &&
+         add_inner(builder, &builder->pads);
     br2_addresses_sort(&builder->inner);
     return ok ? 0 : br2_fail_memory(err);
 }

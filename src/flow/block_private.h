@@ -12,10 +12,10 @@
 int br2_block_flow_name(struct br2_block_flow *flow, const struct br2_flow_graph *graph,
                         const struct br2_symbol_names *symbols, struct br2pgo_error *err);
 
-/* Adds to `targets`, which are not sorted then, where parts of the graph's functions jump into
- * other parts, seen or not. BR2PGO_NO_MEMORY. */
-int br2_block_parts_targets(const struct br2_flow_graph *graph, struct br2_addresses *targets,
-                            struct br2pgo_error *err);
+/* Adds to `targets`, which are not sorted then, where the graph's functions, and parts of them that
+ * never ran, jump out of their code, seen or not. BR2PGO_NO_MEMORY. */
+int br2_block_jumps_out(const struct br2_flow_graph *graph, struct br2_addresses *targets,
+                        struct br2pgo_error *err);
 
 /* Appends a trace. BR2PGO_NO_MEMORY. */
 int br2_block_traces_add(struct br2_block_flow *flow, const struct br2_block_trace *trace,

@@ -25,6 +25,16 @@ struct entries {
     size_t room; /* for names */
 };
 
+/* AArch64's and RISC-V's marks of where code and data begin ($x, $d) are no labels; nor are the
+ * compiler's own (.L), which only RISC-V's assemblers leave in. */
+static bool is_label(const struct br2_image *image, const GElf_Sym *symbol,
+                     const struct entry *entry)
+{
+    bool own = entry->name[0] == '$' || strncmp(entry->name, ".L", 2) == 0;
+    return !own && GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && symbol->st_size == 0 &&
+           br2_image_area_at(image, entry->address) != NULL;
+}
+
 static bool take(const struct br2_image *image, const GElf_Sym *symbol, const char *name,
                  struct entry *ret)
 {
@@ -41,7 +51,8 @@ static bool take(const struct br2_image *image, const GElf_Sym *symbol, const ch
     return true;
 }
 
-static int collect(const struct br2_image *image, struct entries *entries, struct br2pgo_error *err)
+static int collect(const struct br2_image *image, struct entries *entries,
+                   struct br2_addresses *labels, struct br2pgo_error *err)
 {
     struct br2_elf_symbols symbols;
     if (!br2_elf_symbols(&image->elf, SHT_SYMTAB, &symbols)) {
@@ -61,7 +72,9 @@ static int collect(const struct br2_image *image, struct entries *entries, struc
             continue;
         }
         entry.file = entry.local ? file : NULL;
-        if (!br2_grow(&entries->items, &entries->capacity, entries->count, sizeof entry)) {
+        bool label = is_label(image, &symbol, &entry);
+        if ((label && !br2_addresses_add(labels, entry.address)) ||
+            !br2_grow(&entries->items, &entries->capacity, entries->count, sizeof entry)) {
             return br2_fail_memory(err);
         }
         entries->items[entries->count++] = entry;
@@ -186,7 +199,8 @@ int br2_symbol_names_read(const struct br2_image *image, struct br2_symbol_names
 {
     struct entries entries = {.room = br2_elf_room(&image->elf)};
     *ret = (struct br2_symbol_names){0};
-    int rc = collect(image, &entries, err);
+    int rc = collect(image, &entries, &ret->labels, err);
+    br2_addresses_sort(&ret->labels);
     if (rc == 0 && entries.count != 0) {
         qsort(entries.items, entries.count, sizeof *entries.items, compare);
         rc = name_all(&entries, ret, err);
@@ -201,6 +215,7 @@ int br2_symbol_names_read(const struct br2_image *image, struct br2_symbol_names
 void br2_symbol_names_done(struct br2_symbol_names *names)
 {
     br2_free(names->items);
+    br2_addresses_done(&names->labels);
     *names = (struct br2_symbol_names){0};
 }
 

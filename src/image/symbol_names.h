@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addresses.h"
 #include "image/image.h"
 
 struct br2_symbol_name {
@@ -27,6 +28,7 @@ struct br2_symbol_name {
 struct br2_symbol_names {
     struct br2_symbol_name *items; /* owned */
     size_t count;
+    struct br2_addresses labels; /* sorted; symbols of no type and size in code: assembly's */
 };
 
 /* From .symtab; without one there are none. BR2PGO_NO_MEMORY. */

@@ -26,6 +26,11 @@ static struct br2_image *make_image(struct eb *eb)
     eb_symbol(eb, "twin", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x60, 0);
     eb_symbol(eb, "twin", STB_LOCAL, STT_FUNC, text, TEXT + 0x60, 16);
     eb_symbol(eb, "mark", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x40, 0);
+    eb_symbol(eb, "$x", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x44, 0);
+    eb_symbol(eb, ".Lbranch", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x46, 0);
+    eb_symbol(eb, "sized", STB_LOCAL, STT_NOTYPE, text, TEXT + 0x48, 4);
+    eb_symbol(eb, "inner", STB_GLOBAL, STT_NOTYPE, text, TEXT + 0x14, 0);
+    eb_symbol(eb, "data", STB_LOCAL, STT_NOTYPE, data, DATA + 8, 0);
     eb_symbol(eb, "helper", STB_LOCAL, STT_FUNC, text, TEXT + 0x10, 16);
     eb_symbol(eb, "helper", STB_LOCAL, STT_OBJECT, data, DATA, 8);
     eb_symbol(eb, "last", STB_LOCAL, STT_FILE, SHN_ABS, 0, 0);
@@ -91,6 +96,9 @@ static void test_names(void **state)
     check_file(&names, TEXT + 0x50, "last", true);
     assert_int_equal(br2_symbol_names_from(&names, TEXT + 0x11), 1);
     assert_int_equal(br2_symbol_names_from(&names, TEXT + 0x51), 6);
+    static const uint64_t labels[] = {TEXT + 0x14, TEXT + 0x40, TEXT + 0x60};
+    assert_int_equal(names.labels.count, 3);
+    assert_memory_equal(names.labels.items, labels, sizeof labels);
     br2_symbol_names_done(&names);
     close_image(&eb, image);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Where one part of a function jumps into another one: blocks begin there, also when the jump was
- * not seen, or the part that it is in never ran. What lies before it in the code may end with no
- * branch at all.
+ * Where code jumps into the midst of another function: blocks begin there, also when the jump was
+ * not seen. What lies before it in the code may end with no branch at all. Functions that never ran
+ * are looked at only where they are parts of one that did: to read all code takes too long.
  */
 #include <string.h>
 
@@ -10,20 +10,15 @@
 #include "flow/block_private.h"
 #include "image/cold_parts.h"
 
-/* Adds the targets of the code's direct jumps into other parts of its function. */
-static int add_targets(const struct br2_image *image, const struct br2_code_range *range,
-                       const struct br2_code *code, struct br2_addresses *targets,
+/* Adds the targets of the code's direct jumps out of it. */
+static int add_targets(const struct br2_code *code, struct br2_addresses *targets,
                        struct br2pgo_error *err)
 {
     for (size_t i = 0; i < code->count; i++) {
         const struct br2_insn *insn = &code->insns[i];
         bool jumps = insn->kind == BR2_INSN_COND || insn->kind == BR2_INSN_JUMP;
-        if (!jumps || (insn->target >= code->start && insn->target < code->end)) {
-            continue;
-        }
-        const struct br2_code_range *other = br2_image_range_at(image, insn->target);
-        if (other != NULL && br2_are_parts_of_one(range, other) &&
-            !br2_addresses_add(targets, insn->target)) {
+        bool leaves = insn->target < code->start || insn->target >= code->end;
+        if (jumps && leaves && !br2_addresses_add(targets, insn->target)) {
             return br2_fail_memory(err);
         }
     }
@@ -41,7 +36,7 @@ static int add_unseen(const struct br2_image *image, struct br2_decoder *decoder
         return 0; /* not in one segment: nothing that can run */
     }
     int rc = br2_code_decode(decoder, image, range->start, range->end, &code, err);
-    rc = rc != 0 ? rc : add_targets(image, range, &code, targets, err);
+    rc = rc != 0 ? rc : add_targets(&code, targets, err);
     br2_code_done(&code);
     return rc;
 }
@@ -71,7 +66,7 @@ static int walk_ranges(const struct br2_flow_graph *graph, struct br2_decoder *d
         const struct br2_code_range *range = &ranges[i];
         size_t owner = br2_cold_part_owner(range);
         if (seen < graph->function_count && graph->functions[seen].range == range) {
-            rc = add_targets(graph->image, range, &graph->functions[seen].code, targets, err);
+            rc = add_targets(&graph->functions[seen].code, targets, err);
             seen++;
         } else if (owner != 0 && br2_strings_find(names, range->name, owner) != BR2_NO_STRING) {
             rc = add_unseen(graph->image, decoder, range, targets, err);
@@ -80,8 +75,8 @@ static int walk_ranges(const struct br2_flow_graph *graph, struct br2_decoder *d
     return rc;
 }
 
-int br2_block_parts_targets(const struct br2_flow_graph *graph, struct br2_addresses *targets,
-                            struct br2pgo_error *err)
+int br2_block_jumps_out(const struct br2_flow_graph *graph, struct br2_addresses *targets,
+                        struct br2pgo_error *err)
 {
     struct br2_strings names = {0};
     struct br2_decoder *decoder = NULL;
