@@ -5,6 +5,10 @@
 
 #include "pt_packets.h"
 
+#define TIME_SHIFT 10u
+#define TIME_MULT  512u /* half a nanosecond for a cycle */
+#define TIME_ZERO  5000u
+
 struct options {
     struct stream_options packets;
     unsigned cpus;
@@ -96,6 +100,22 @@ static void read_options(struct options *options, int argc, char **argv)
     }
     options->run = argv[at];
     options->folder = argv[at + 1];
+}
+
+/* What the recording says of its event and trace. */
+static void print_head(const struct options *options)
+{
+    printf("event intel_pt//u type=8 config=%d period=1 sample=IP,TID,TIME,CPU,IDENTIFIER "
+           "flags=exclude_kernel%s\nfeature arch x86_64\nfeature cpuid GenuineIntel,6,158,10\n"
+           "feature event_desc\n",
+           1 << 10 | (options->packets.no_return_compression ? 1 << 11 : 0) | 1 << 13 |
+               (options->packets.mtc ? 1 << 9 | MTC_FREQUENCY << 14 : 0) |
+               (options->packets.cycles ? 1 << 1 : 0),
+           options->cpus != 0 ? ",context_switch" : "");
+    printf(
+        "auxtrace_info type=1 priv=8,%u,%u,%u,1,0x400,0x800,%d,0,%d,0x200,0x3c000,%d,%d,0x2,%d,0\n",
+        TIME_SHIFT, TIME_MULT, TIME_ZERO, options->no_switch || options->cpus == 0 ? 0 : 2,
+        options->cpus != 0, CRYSTAL_EBX, CRYSTAL_EAX, CORE_RATIO);
 }
 
 #endif
