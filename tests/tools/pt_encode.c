@@ -21,12 +21,13 @@
 #include "pt_options.h"
 #include "pt_run.h"
 
-#define STREAMS_MAX     64u
-#define LAST_RUN_MAX    10000u
-#define START_TSC       1000000u
-#define INSN_CYCLES     3u
-#define KERNEL_CYCLES   1700u
-#define SIDEBAND_CYCLES 300u /* from a SWITCH record to the first packet of the slice */
+#define STREAMS_MAX       64u
+#define INTERRUPTED_INSNS 12u
+#define LAST_RUN_MAX      10000u
+#define START_TSC         1000000u
+#define INSN_CYCLES       3u
+#define KERNEL_CYCLES     1700u
+#define SIDEBAND_CYCLES   300u /* from a SWITCH record to the first packet of the slice */
 
 /* One outcome of a branch, and which bytes of which stream tell it. */
 struct outcome {
@@ -242,8 +243,27 @@ static void walk_branch(const struct walk *w)
     }
 }
 
+/* Some way into the next run, behind a branch that is passed where one is near. */
+static void walk_on(const struct walk *w)
+{
+    bool last = w->at->next == w->thread->count;
+    uint64_t from = last ? w->at->ip : w->thread->branches[w->at->next].from;
+    for (unsigned i = 0; i < INTERRUPTED_INSNS && w->at->ip != from; i++) {
+        struct br2_insn insn = run_insn(&w->e->run, w->thread->view, w->at->ip);
+        if (insn.kind == BR2_INSN_SYSCALL) {
+            return;
+        }
+        step(w, &insn, insn.address + insn.size, false);
+        w->at->ip = insn.address + insn.size;
+        if (insn.kind == BR2_INSN_COND) {
+            return;
+        }
+    }
+}
+
 static void interrupt(const struct walk *w)
 {
+    walk_on(w);
     uint64_t begin = w->s->size;
     stream_interrupt(w->s, w->at->ip);
     settle(w->e, w->s, begin);
@@ -359,17 +379,6 @@ static void encode(struct encoding *e)
     }
 }
 
-/* The offset of the first PSB in [at, size). */
-static uint64_t next_psb(const struct stream *s, uint64_t at)
-{
-    static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-                                  2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-    while (at + sizeof psb <= s->size && memcmp(s->bytes + at, psb, sizeof psb) != 0) {
-        at++;
-    }
-    return at + sizeof psb <= s->size ? at : s->size;
-}
-
 static void print_buffer(const struct encoding *e, size_t number, uint64_t begin, uint64_t end)
 {
     const struct stream *s = &e->streams[number];
@@ -395,7 +404,7 @@ static void drop_outcomes(struct encoding *e)
     uint64_t again[STREAMS_MAX];
     uint64_t at = e->options.hole_at;
     for (size_t i = 0; i < e->stream_count; i++) {
-        again[i] = next_psb(&e->streams[i], at + e->options.hole_size);
+        again[i] = stream_next_psb(&e->streams[i], at + e->options.hole_size);
     }
     for (size_t i = 0; i < e->outcome_count; i++) {
         struct outcome *outcome = &e->outcomes[i];

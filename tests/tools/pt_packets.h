@@ -276,4 +276,15 @@ static void stream_return(struct stream *s, uint64_t to)
     stream_cond(s, true);
 }
 
+/* The offset of the first PSB in [at, size). */
+static uint64_t stream_next_psb(const struct stream *s, uint64_t at)
+{
+    static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+                                  2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+    while (at + sizeof psb <= s->size && memcmp(s->bytes + at, psb, sizeof psb) != 0) {
+        at++;
+    }
+    return at + sizeof psb <= s->size ? at : s->size;
+}
+
 #endif
