@@ -57,7 +57,8 @@ struct br2_debug_function {
         uint64_t start, end;
     } * ranges; /* DW_AT_ranges or low/high pc, sorted; entry first in no particular way */
     size_t range_count;
-    uint64_t entry; /* DW_AT_entry_pc, else low_pc, else the start of the first range listed */
+    uint64_t entry; /* DW_AT_entry_pc, else low_pc, else the start of the first range listed that
+                       has the symbol of a function, else of the first one */
     const char *producer; /* DW_AT_producer of the unit, "" where missing */
     bool assembly;        /* written in assembly language: assemblers give no declarations */
 };

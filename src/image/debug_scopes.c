@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "image/cold_parts.h"
 #include "image/debug_private.h"
 
 /* An address interval of a scope. */
@@ -346,6 +347,24 @@ static bool make_locations(struct builder *b)
     return good;
 }
 
+static bool has_function(const struct builder *b, uint64_t address)
+{
+    const struct br2_code_range *range = br2_image_range_at(b->debug->image, address);
+    return range != NULL && range->start == address && range->name[0] != '\0' &&
+           br2_cold_part_owner(range) == 0;
+}
+
+/* Where the listed ranges begin: compilers that split a function may list its cold part first,
+ * which has a symbol of no type (clang) or of a cold part. */
+static uint64_t start_of(const struct builder *b, uint64_t first)
+{
+    size_t i = 0;
+    while (i < b->stretch_count && !has_function(b, b->stretches[i].start)) {
+        i++;
+    }
+    return i < b->stretch_count ? b->stretches[i].start : first;
+}
+
 static uint64_t entry_of(Dwarf_Die *die, uint64_t first)
 {
     Dwarf_Attribute attribute;
@@ -373,7 +392,7 @@ static bool set_ranges(struct builder *b, Dwarf_Die *die)
     if (!add_stretches(b, die, 0, 0, &first)) {
         return false;
     }
-    b->function->entry = entry_of(die, first);
+    b->function->entry = entry_of(die, start_of(b, first));
     b->function->ranges = br2_calloc(b->stretch_count + 1, sizeof *b->function->ranges);
     if (b->function->ranges == NULL) {
         return false;
