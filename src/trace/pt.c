@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "trace/pt_code.h"
+#include "trace/pt_kernel.h"
 #include "trace/walk.h"
 
 /* Words of AUXTRACE_INFO. */
@@ -322,26 +323,63 @@ static int decode_piece(struct pt_stream *s, const struct br2_trace_piece *piece
     return 0;
 }
 
+static int decode_bytes(struct pt_stream *s, const struct br2_trace_piece *piece,
+                        struct br2pgo_error *err)
+{
+    struct pt_config config;
+    configure(s->job->info, piece, &config);
+    s->decoder = pt_blk_alloc_decoder(&config);
+    if (s->decoder == NULL) {
+        return br2_fail_memory(err);
+    }
+    int rc = br2_pt_code_use(&s->code, s->decoder, BR2_VIEW_UNKNOWN, err);
+    rc = rc != 0 ? rc : decode_piece(s, piece, err);
+    pt_blk_free_decoder(s->decoder);
+    s->decoder = NULL;
+    return rc;
+}
+
+/* Whether the kernel was traced, too. */
+static bool has_kernel(const struct br2_recording_info *info)
+{
+    for (size_t i = 0; i < info->event_count; i++) {
+        if (info->events[i].type == word(info, WORD_PMU)) {
+            return !info->events[i].exclude_kernel;
+        }
+    }
+    return false;
+}
+
+static int decode_user(struct pt_stream *s, const struct br2_trace_piece *piece,
+                       struct br2pgo_error *err)
+{
+    struct pt_config config;
+    struct br2_file file = {0};
+    configure(s->job->info, piece, &config);
+    int rc = br2_pt_leave_out_kernel(&config, piece, &file, err);
+    if (rc == 0 && file.size != 0) {
+        struct br2_trace_piece user = {
+            .bytes = file.bytes, .size = file.size, .offset = piece->offset};
+        rc = decode_bytes(s, &user, err);
+    }
+    br2_file_close(&file);
+    return rc;
+}
+
 static int decode_pieces(struct pt_stream *s, struct br2pgo_error *err)
 {
     const struct br2_trace_stream *stream = s->job->stream;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < stream->piece_count; i++) {
         const struct br2_trace_piece *piece = &stream->pieces[i];
-        struct pt_config config;
-        configure(s->job->info, piece, &config);
         s->stats->bytes += piece->size;
         if (i != 0) {
             rc = lose(s, BR2_TRACE_GAP, err);
         }
-        s->decoder = pt_blk_alloc_decoder(&config);
-        if (s->decoder == NULL) {
-            return br2_fail_memory(err);
+        if (rc == 0) {
+            rc =
+                has_kernel(s->job->info) ? decode_user(s, piece, err) : decode_bytes(s, piece, err);
         }
-        rc = rc != 0 ? rc : br2_pt_code_use(&s->code, s->decoder, BR2_VIEW_UNKNOWN, err);
-        rc = rc != 0 ? rc : decode_piece(s, piece, err);
-        pt_blk_free_decoder(s->decoder);
-        s->decoder = NULL;
     }
     return rc != 0 ? rc : br2_trace_walk_end(&s->walk, err);
 }

@@ -12,6 +12,7 @@
  *   --overflow AT,N     after AT taken branches of each thread N are lost in an overflow
  *   --psb BYTES         from one PSB to the next (2048)
  *   --no-retcomp --long-tnt --mtc --cycles   packets made so
+ *   --kernel            the kernel is traced, too; --kernel-overflow: with overflows
  *   --hole AT,N         N bytes of each stream, from AT on, did not come into the recording
  */
 #include <inttypes.h>
@@ -309,7 +310,7 @@ static void walk_slice(struct encoding *e, size_t thread, uint32_t stream, size_
     stream_pass(w.s, KERNEL_CYCLES);
     print_switch(&w, false, w.s->tsc - SIDEBAND_CYCLES);
     if (w.s->psb_at == UINT64_MAX || !e->options.packets.mtc) {
-        stream_psb(w.s, 0);
+        stream_psb(w.s, w.s->in_kernel ? KERNEL_ENTRY : 0);
     }
     stream_enable(w.s, w.at->ip);
     for (size_t i = 0; i < branches && !w.at->ended; i++) {

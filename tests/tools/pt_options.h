@@ -51,6 +51,8 @@ static bool read_flag(struct options *options, const char *word)
         {"--long-tnt", &options->packets.long_tnt},
         {"--mtc", &options->packets.mtc},
         {"--cycles", &options->packets.cycles},
+        {"--kernel", &options->packets.kernel},
+        {"--kernel-overflow", &options->packets.kernel_overflow},
     };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(word, flags[i].word) == 0) {
@@ -106,11 +108,12 @@ static void read_options(struct options *options, int argc, char **argv)
 static void print_head(const struct options *options)
 {
     printf("event intel_pt//u type=8 config=%d period=1 sample=IP,TID,TIME,CPU,IDENTIFIER "
-           "flags=exclude_kernel%s\nfeature arch x86_64\nfeature cpuid GenuineIntel,6,158,10\n"
+           "flags=%s%s\nfeature arch x86_64\nfeature cpuid GenuineIntel,6,158,10\n"
            "feature event_desc\n",
            1 << 10 | (options->packets.no_return_compression ? 1 << 11 : 0) | 1 << 13 |
                (options->packets.mtc ? 1 << 9 | MTC_FREQUENCY << 14 : 0) |
                (options->packets.cycles ? 1 << 1 : 0),
+           options->packets.kernel ? "exclude_hv" : "exclude_kernel",
            options->cpus != 0 ? ",context_switch" : "");
     printf(
         "auxtrace_info type=1 priv=8,%u,%u,%u,1,0x400,0x800,%d,0,%d,0x200,0x3c000,%d,%d,0x2,%d,0\n",

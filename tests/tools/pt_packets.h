@@ -47,7 +47,9 @@ struct stream_options {
     bool long_tnt;
     bool mtc;
     bool cycles;
-    size_t psb_bytes; /* from one PSB to the next */
+    bool kernel;          /* the kernel is traced, too ... */
+    bool kernel_overflow; /* ... and has more to say than it can */
+    size_t psb_bytes;     /* from one PSB to the next */
 };
 
 struct stream {
@@ -65,6 +67,8 @@ struct stream {
     uint64_t tsc;
     uint64_t cycles_at; /* as of the last CYC packet */
     uint64_t mtc_at;    /* in units of MTC packets */
+    bool in_kernel;
+    unsigned visits; /* of the kernel */
 };
 
 static void stream_begin(struct stream *s, const struct stream_options *options, uint64_t tsc)
@@ -207,9 +211,42 @@ static void stream_psb_when_due(struct stream *s, uint64_t ip)
     }
 }
 
+#define KERNEL_ENTRY UINT64_C(0xffffffff81a00010)
+
+/* What the kernel may do: branches, calls, an interrupt, its own places to begin at. */
+static void stream_kernel(struct stream *s)
+{
+    s->visits++;
+    put_ip(s, ppt_tip, KERNEL_ENTRY);
+    for (unsigned i = 0; i < 3 + s->visits % 5; i++) {
+        s->tnt = s->tnt << 1 | (i & 1);
+        s->tnt_bits++;
+    }
+    flush_tnt(s);
+    put_ip(s, ppt_tip, KERNEL_ENTRY + (s->visits % 7 << 17));
+    if (s->visits % 3 == 0) {
+        put_ip(s, ppt_fup, KERNEL_ENTRY + 77);
+        put_ip(s, ppt_tip, KERNEL_ENTRY + 4096);
+    }
+    if (s->visits % 4 == 0) {
+        stream_psb(s, KERNEL_ENTRY + 4097);
+    }
+    if (s->options->kernel_overflow && s->visits % 9 == 0) {
+        put_plain(s, ppt_ovf);
+        s->last_ip = 0;
+        put_ip(s, ppt_fup, KERNEL_ENTRY + 300);
+        s->return_count = 0;
+    }
+}
+
 /* Tracing begins at `ip`, or goes on there. */
 static void stream_enable(struct stream *s, uint64_t ip)
 {
+    if (s->in_kernel) {
+        s->in_kernel = false;
+        put_ip(s, ppt_tip, ip);
+        return;
+    }
     put_mode(s);
     put_ip(s, ppt_tip_pge, ip);
 }
@@ -218,6 +255,11 @@ static void stream_enable(struct stream *s, uint64_t ip)
 static void stream_disable(struct stream *s)
 {
     flush_tnt(s);
+    if (s->options->kernel) {
+        stream_kernel(s);
+        s->in_kernel = true;
+        return;
+    }
     struct pt_packet packet = {.type = ppt_tip_pgd, .payload.ip.ipc = pt_ipc_suppressed};
     put_packet(s, &packet);
 }
