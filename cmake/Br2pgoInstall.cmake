@@ -9,6 +9,7 @@ if(TARGET br2pgo)
   install(TARGETS br2pgo DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS br2pgo_qemu DESTINATION ${CMAKE_INSTALL_LIBDIR}/br2pgo)
 endif()
+install(TARGETS br2pgo_disassembly DESTINATION ${CMAKE_INSTALL_LIBDIR}/br2pgo)
 if(BR2PGO_COMPLETIONS)
   set(completion ${PROJECT_BINARY_DIR}/completion/br2pgo)
   install(FILES ${completion}.bash RENAME br2pgo

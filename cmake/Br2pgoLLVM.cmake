@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The x86 disassembler behind LLVM's C API: the interface target br2pgo_llvm. Any LLVM from 14 to 22;
+# The disassemblers behind LLVM's C API: the interface targets br2pgo_llvm, of x86, and br2pgo_llvm_others. Any LLVM from 14 to 22;
 # 19 is preferred when there are several. The static components are used when they are installed: a
 # program that loads all of libLLVM.so takes 15 ms to start, one with the few components 2 ms.
 if(BR2PGO_LLVM_CONFIG)
@@ -42,6 +42,7 @@ function(br2pgo_llvm ret)
 endfunction()
 
 set(components x86disassembler x86info x86desc mcdisassembler)
+set(other_components aarch64disassembler aarch64info aarch64desc riscvdisassembler riscvinfo riscvdesc mcdisassembler)
 br2pgo_llvm(BR2PGO_LLVM_VERSION --version)
 br2pgo_llvm(BR2PGO_LLVM_BIN --bindir)
 # The tests use the tools of 19, whichever LLVM is linked.
@@ -58,7 +59,7 @@ if(BR2PGO_LLVM_VERSION VERSION_LESS 14)
 endif()
 
 if(NOT BR2PGO_LLVM_SHARED)
-  br2pgo_llvm(llvm_files --link-static --libfiles ${components})
+  br2pgo_llvm(llvm_files --link-static --libfiles ${components} ${other_components})
   set(llvm_static ON)
   if(NOT llvm_files)
     set(llvm_static OFF)
@@ -74,6 +75,7 @@ endif()
 
 if(llvm_static)
   br2pgo_llvm(llvm_libs --link-static --libs ${components})
+  br2pgo_llvm(llvm_other_libs --link-static --libs ${other_components})
   br2pgo_llvm(llvm_system --link-static --system-libs ${components})
   # libSupport names these for parts that no disassembler uses.
   list(FILTER llvm_system EXCLUDE REGEX "z3|xml2|edit")
@@ -81,6 +83,7 @@ if(llvm_static)
   set(llvm_how "static components")
 else()
   br2pgo_llvm(llvm_libs --link-shared --libs ${components})
+  set(llvm_other_libs ${llvm_libs})
   set(llvm_system "")
   set(llvm_how "shared library")
 endif()
@@ -91,3 +94,7 @@ list(APPEND BR2PGO_PRIVATE_FLAGS ${llvm_flags})
 add_library(br2pgo_llvm INTERFACE)
 target_include_directories(br2pgo_llvm SYSTEM INTERFACE ${llvm_include})
 target_link_libraries(br2pgo_llvm INTERFACE ${llvm_flags})
+
+add_library(br2pgo_llvm_others INTERFACE)
+target_include_directories(br2pgo_llvm_others SYSTEM INTERFACE ${llvm_include})
+target_link_libraries(br2pgo_llvm_others INTERFACE -L${llvm_libdir} ${llvm_other_libs} ${llvm_system})

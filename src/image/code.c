@@ -11,7 +11,7 @@
 
 struct br2_decoder {
     enum br2_machine machine;
-    struct br2_x86_decoder *x86; /* owned; only for x86-64 */
+    struct br2_disassembler *disassembler; /* owned; except for x86-64 made when text is wanted */
 };
 
 int br2_decoder_new(enum br2_machine machine, struct br2_decoder **ret, struct br2pgo_error *err)
@@ -23,7 +23,7 @@ int br2_decoder_new(enum br2_machine machine, struct br2_decoder **ret, struct b
     }
     decoder->machine = machine;
     if (machine == BR2_MACHINE_X86_64) {
-        int status = br2_x86_decoder_new(&decoder->x86, err);
+        int status = br2_disassembler_new(machine, &decoder->disassembler, err);
         if (status != 0) {
             br2_free(decoder);
             return status;
@@ -36,7 +36,7 @@ int br2_decoder_new(enum br2_machine machine, struct br2_decoder **ret, struct b
 void br2_decoder_free(struct br2_decoder *decoder)
 {
     if (decoder != NULL) {
-        br2_x86_decoder_free(decoder->x86);
+        br2_disassembler_free(decoder->disassembler);
         br2_free(decoder);
     }
 }
@@ -48,10 +48,16 @@ void br2_decode_one(struct br2_decoder *decoder, const uint8_t *bytes, size_t si
     if (size == 0) {
         return;
     }
-    if (decoder->machine == BR2_MACHINE_X86_64) {
-        br2_x86_decode(decoder->x86, bytes, size, ret);
-    } else {
+    switch (decoder->machine) {
+    case BR2_MACHINE_X86_64:
+        br2_x86_decode(decoder->disassembler, bytes, size, ret);
+        break;
+    case BR2_MACHINE_AARCH64:
         br2_aarch64_decode(bytes, size, ret);
+        break;
+    case BR2_MACHINE_RISCV64:
+        br2_riscv_decode(bytes, size, ret);
+        break;
     }
 }
 
@@ -130,13 +136,15 @@ size_t br2_code_find(const struct br2_code *code, uint64_t address)
     return low < code->count && code->insns[low].address == address ? low : SIZE_MAX;
 }
 
-static void arm_text(const uint8_t *bytes, size_t size, char *text, size_t text_size)
+/* Bytes that are no instruction, or for which there is no disassembler. */
+static void number_text(const uint8_t *bytes, size_t size, char *text, size_t text_size)
 {
-    uint32_t word = 0;
-    for (size_t i = 0; i < 4 && i < size; i++) {
-        word |= (uint32_t)bytes[i] << 8 * i;
+    uint32_t number = 0;
+    for (size_t i = 0; i < size; i++) {
+        number |= (uint32_t)bytes[i] << 8 * i;
     }
-    snprintf(text, text_size, ".inst 0x%08" PRIx32, word);
+    const char *directive = size == 4 ? ".inst" : size == 2 ? ".2byte" : ".byte";
+    snprintf(text, text_size, "%s 0x%0*" PRIx32, directive, (int)(2 * size), number);
 }
 
 void br2_insn_text(struct br2_decoder *decoder, const struct br2_image *image,
@@ -148,17 +156,16 @@ void br2_insn_text(struct br2_decoder *decoder, const struct br2_image *image,
     if (bytes == NULL || available < insn->size) {
         return;
     }
-    if (decoder->machine != BR2_MACHINE_X86_64) {
-        arm_text(bytes, insn->size, text, size);
-        return;
+    bool known = decoder->disassembler != NULL ||
+                 br2_disassembler_new(decoder->machine, &decoder->disassembler, NULL) == 0;
+    if (known) {
+        br2_disassemble_text(decoder->disassembler, bytes, insn->size, text, size);
     }
-    br2_x86_text(decoder->x86, bytes, insn->size, text, size);
-    if (insn->target != 0) {
+    if (text[0] == '\0') {
+        number_text(bytes, insn->size <= 4 ? insn->size : 1, text, size);
+    } else if (insn->target != 0) {
         char *operands = strrchr(text, ' ');
         size_t used = operands != NULL ? (size_t)(operands - text) : strlen(text);
         snprintf(text + used, size - used, " 0x%" PRIx64, insn->target);
-    }
-    if (text[0] == '\0') {
-        snprintf(text, size, ".byte 0x%02x", bytes[0]);
     }
 }

@@ -18,7 +18,7 @@ enum br2_insn_kind {
     BR2_INSN_RETURN,
     BR2_INSN_SYSCALL, /* enters the kernel and usually comes back to the next instruction */
     BR2_INSN_STOP,    /* never goes on: hlt, ud2, int3, brk, udf, iret, eret */
-    BR2_INSN_INVALID, /* bytes that do not decode; one byte (x86) or four (AArch64) are skipped */
+    BR2_INSN_INVALID, /* bytes that do not decode; one byte (x86), two or four are skipped */
 };
 
 struct br2_insn {
@@ -56,7 +56,7 @@ size_t br2_code_find(const struct br2_code *code, uint64_t address);
 void br2_decode_one(struct br2_decoder *decoder, const uint8_t *bytes, size_t size,
                     uint64_t address, struct br2_insn *ret);
 
-/* The instruction in the assembler's language; of AArch64 as a number. Into `text`. */
+/* The instruction in the assembler's language, as a number where LLVM knows none. Into `text`. */
 void br2_insn_text(struct br2_decoder *decoder, const struct br2_image *image,
                    const struct br2_insn *insn, char *text, size_t size);
 

@@ -3,19 +3,11 @@
  * x86-64: length_x86.c, or LLVM, tells the length of an instruction, its bytes tell what it does.
  * The numbers are those of the opcode maps in Intel's manual, volume 2, appendix A.
  */
-#include <llvm-c/Disassembler.h>
-#include <llvm-c/Target.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "image/decode.h"
 
 #define MAX_LENGTH 15
-
-struct br2_x86_decoder {
-    LLVMDisasmContextRef context;
-};
 
 /* One instruction taken apart up to its opcode. */
 struct parts {
@@ -27,40 +19,6 @@ struct parts {
     bool other;     /* a longer or VEX-like opcode: none of those move control */
     bool repeat;    /* F2 or F3 */
 };
-
-static pthread_once_t initialized = PTHREAD_ONCE_INIT;
-
-static void initialize(void)
-{
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86Disassembler();
-}
-
-int br2_x86_decoder_new(struct br2_x86_decoder **ret, struct br2pgo_error *err)
-{
-    *ret = NULL;
-    pthread_once(&initialized, initialize);
-    struct br2_x86_decoder *decoder = br2_calloc(1, sizeof *decoder);
-    if (decoder == NULL) {
-        return br2_fail_memory(err);
-    }
-    decoder->context = LLVMCreateDisasm("x86_64-unknown-linux-gnu", NULL, 0, NULL, NULL);
-    if (decoder->context == NULL) {
-        br2_free(decoder);
-        return br2_fail(err, BR2PGO_INTERNAL, "LLVM has no disassembler for x86-64");
-    }
-    *ret = decoder;
-    return 0;
-}
-
-void br2_x86_decoder_free(struct br2_x86_decoder *decoder)
-{
-    if (decoder != NULL) {
-        LLVMDisasmDispose(decoder->context);
-        br2_free(decoder);
-    }
-}
 
 static bool is_legacy_prefix(uint8_t byte)
 {
@@ -83,21 +41,19 @@ static bool is_legacy_prefix(uint8_t byte)
 }
 
 /* LLVM takes some prefixes for instructions of their own; a processor does not. */
-size_t br2_x86_length_by_llvm(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
-                              uint8_t *ret_prefixes)
+size_t br2_x86_length_by_llvm(struct br2_disassembler *disassembler, const uint8_t *bytes,
+                              size_t size, uint8_t *ret_prefixes)
 {
     char text[128];
-    uint8_t copy[MAX_LENGTH];
     size_t available = size < MAX_LENGTH ? size : MAX_LENGTH;
-    memcpy(copy, bytes, available);
     for (size_t at = 0; at < available;) {
-        size_t length = LLVMDisasmInstruction(decoder->context, copy + at, available - at, at, text,
-                                              sizeof text);
-        if (length == 0 || length > available - at) {
+        size_t length =
+            br2_disassemble(disassembler, bytes + at, available - at, text, sizeof text);
+        if (length == 0) {
             return 0;
         }
         at += length;
-        if (!is_legacy_prefix(copy[at - 1]) || length != 1) {
+        if (!is_legacy_prefix(bytes[at - 1]) || length != 1) {
             *ret_prefixes = (uint8_t)(at - length);
             return at;
         }
@@ -263,13 +219,13 @@ static bool compares(const struct parts *p)
     }
 }
 
-void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size,
+void br2_x86_decode(struct br2_disassembler *disassembler, const uint8_t *bytes, size_t size,
                     struct br2_insn *ret)
 {
     uint8_t prefixes = 0;
     struct parts p = {.bytes = bytes, .length = br2_x86_length(bytes, size)};
     if (p.length == 0) {
-        p.length = br2_x86_length_by_llvm(decoder, bytes, size, &prefixes);
+        p.length = br2_x86_length_by_llvm(disassembler, bytes, size, &prefixes);
     }
     if (p.length == 0) {
         return;
@@ -286,32 +242,4 @@ void br2_x86_decode(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_
     if (kind == BR2_INSN_COND || kind == BR2_INSN_JUMP || kind == BR2_INSN_CALL) {
         ret->target = target_of(&p, ret->address);
     }
-}
-
-void br2_x86_text(struct br2_x86_decoder *decoder, const uint8_t *bytes, size_t size, char *text,
-                  size_t text_size)
-{
-    char line[160] = "";
-    uint8_t copy[MAX_LENGTH];
-    size_t available = size < MAX_LENGTH ? size : MAX_LENGTH;
-    memcpy(copy, bytes, available);
-    size_t used = 0;
-    for (size_t at = 0; at < available && used + 1 < text_size;) {
-        size_t length = LLVMDisasmInstruction(decoder->context, copy + at, available - at, at, line,
-                                              sizeof line);
-        if (length == 0 || length > available - at) {
-            break;
-        }
-        at += length;
-        /* A prefix that LLVM takes for an instruction of its own comes before the others. */
-        for (const char *from = line + strspn(line, "\t "); *from != '\0'; from++) {
-            if (used + 1 < text_size) {
-                text[used++] = *from == '\t' ? ' ' : *from;
-            }
-        }
-        if (at < available && used + 1 < text_size) {
-            text[used++] = ' ';
-        }
-    }
-    text[used] = '\0';
 }

@@ -248,10 +248,13 @@ static int read_machine(struct br2_image *image, struct br2pgo_error *err)
     case EM_AARCH64:
         image->machine = BR2_MACHINE_AARCH64;
         return 0;
+    case EM_RISCV: /* of 64 bits: br2_elf_open takes no others */
+        image->machine = BR2_MACHINE_RISCV64;
+        return 0;
     default:
         br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is code of another machine (ELF machine %u)",
                  image->path, image->elf.header.e_machine);
-        br2_hint(err, "only code of x86-64 and little-endian AArch64 can be decoded");
+        br2_hint(err, "only code of x86-64, little-endian AArch64 and 64-bit RISC-V can be decoded");
         return BR2PGO_UNSUPPORTED;
     }
 }

@@ -14,6 +14,7 @@
 enum br2_machine {
     BR2_MACHINE_X86_64,
     BR2_MACHINE_AARCH64,
+    BR2_MACHINE_RISCV64,
 };
 
 /* A PT_LOAD with PF_X; for a relocatable kernel module, its text sections in file order. */

@@ -182,6 +182,28 @@ static const char *name_aarch64(const struct plt *plt, size_t offset, size_t siz
     return slot_name(&plt->slots, page + (uint64_t)(ldr >> 10 & 0xfff) * 8);
 }
 
+/* auipc t3, pages; ld t3, slot(t3); jalr t1, t3; nop */
+static const char *name_riscv(const struct plt *plt, size_t offset, size_t size)
+{
+    const uint8_t *p = plt->bytes + offset;
+    uint32_t auipc = size >= 8 ? load_le32(p) : 0;
+    uint32_t ld = size >= 8 ? load_le32(p + 4) : 0;
+    if ((auipc & 0xfff) != 0xe17 || (ld & 0xfffff) != 0xe3e03) {
+        return NULL;
+    }
+    uint64_t pages = (uint64_t)(int32_t)(auipc & ~UINT32_C(0xfff));
+    uint64_t distance = ((uint64_t)(ld >> 20) ^ 0x800) - 0x800;
+    return slot_name(&plt->slots, plt->address + offset + pages + distance);
+}
+
+/* The header of RISC-V's is as large as two stubs. */
+static size_t stub_size_riscv(const struct plt *plt, size_t offset)
+{
+    size_t size = plt->has_header && offset == 0 ? 32 : 16;
+    size_t left = plt->size - offset;
+    return size < left ? size : left;
+}
+
 /* Size of the stub at `offset`. */
 static size_t stub_size_x86(const struct plt *plt, size_t offset)
 {
@@ -207,13 +229,21 @@ static size_t stub_size_aarch64(const struct plt *plt, size_t offset)
     return plt->size - offset;
 }
 
+static const struct stubs {
+    size_t (*size)(const struct plt *plt, size_t offset);
+    const char *(*name)(const struct plt *plt, size_t offset, size_t size);
+} stubs[] = {
+    [BR2_MACHINE_X86_64] = {stub_size_x86, name_x86},
+    [BR2_MACHINE_AARCH64] = {stub_size_aarch64, name_aarch64},
+    [BR2_MACHINE_RISCV64] = {stub_size_riscv, name_riscv},
+};
+
 static int add_stub(struct plt *plt, size_t offset, size_t size, struct br2_range_list *ret,
                     struct br2pgo_error *err)
 {
-    bool x86 = plt->image->machine == BR2_MACHINE_X86_64;
     const char *target = NULL;
     if (!(plt->has_header && offset == 0)) {
-        target = x86 ? name_x86(plt, offset, size) : name_aarch64(plt, offset, size);
+        target = stubs[plt->image->machine].name(plt, offset, size);
     }
     const char *name = "plt";
     size_t length = target != NULL ? strlen(target) : 0;
@@ -245,9 +275,8 @@ static int read_section(struct plt *plt, const struct br2_elf_section *section,
     plt->address = section->address;
     plt->entry_size = section->entry_size;
     plt->has_header = strcmp(section->name, ".plt") == 0;
-    bool x86 = plt->image->machine == BR2_MACHINE_X86_64;
     for (size_t offset = 0; offset < plt->size;) {
-        size_t size = x86 ? stub_size_x86(plt, offset) : stub_size_aarch64(plt, offset);
+        size_t size = stubs[plt->image->machine].size(plt, offset);
         int status = add_stub(plt, offset, size, ret, err);
         if (status != 0) {
             return status;

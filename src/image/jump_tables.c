@@ -35,16 +35,30 @@ static bool value_of(const struct br2_elf *elf, const struct br2_elf_symbols *sy
                      const GElf_Rela *rela, uint64_t *ret)
 {
     uint64_t type = GELF_R_TYPE(rela->r_info);
-    bool x86 = elf->header.e_machine == EM_X86_64;
-    if (type == (x86 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE)) {
+    uint64_t relative;
+    uint64_t absolute;
+    switch (elf->header.e_machine) {
+    case EM_X86_64:
+        relative = R_X86_64_RELATIVE;
+        absolute = R_X86_64_64;
+        break;
+    case EM_AARCH64:
+        relative = R_AARCH64_RELATIVE;
+        absolute = R_AARCH64_ABS64;
+        break;
+    default:
+        relative = R_RISCV_RELATIVE;
+        absolute = R_RISCV_64;
+        break;
+    }
+    if (type == relative) {
         *ret = (uint64_t)rela->r_addend;
         return true;
     }
     GElf_Sym symbol;
     const char *name;
     uint64_t base;
-    if (type != (x86 ? R_X86_64_64 : R_AARCH64_ABS64) ||
-        !br2_elf_symbol(symbols, GELF_R_SYM(rela->r_info), &symbol, &name) ||
+    if (type != absolute || !br2_elf_symbol(symbols, GELF_R_SYM(rela->r_info), &symbol, &name) ||
         !br2_elf_symbol_address(elf, &symbol, &base)) {
         return false;
     }

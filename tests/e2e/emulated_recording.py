@@ -541,8 +541,30 @@ def check_machines():
             print(f"no {machine}: not recorded")
             continue
         build("program-" + machine, PROGRAM, "-static", compiler=compiler)
-        record(machine + ".data", "--exact", machine + ".csv", f"./program-{machine}", "close", "close")
-        expect_work(machine + ".csv", "program-" + machine, 15000, 15000)
+        program = "program-" + machine
+        record(machine + ".data", "--period", "101", "--exact", machine + ".csv", "./" + program, "close", "close")
+        expect_work(machine + ".csv", program, 15000, 15000)
+        check_conversion(machine, program)
+
+
+def check_conversion(machine, program):
+    """What samples say of that machine's program is what was counted."""
+    result = run(BR2PGO, machine + ".data", "-v", "-b", program, "-o", machine + ".prof", "-o", machine + ".gcov",
+                 "-o", machine + ".edges.csv")
+    expect("converts", (result.returncode, os.path.getsize(machine + ".gcov") > 100), (0, True))
+    exact = {row["from"]: row for row in read_rows(machine + ".csv") if row["image"] == program and row["kind"] == "cond"}
+    rows = [row for row in read_rows(machine + ".edges.csv") if row["kind"] == "cond" and int(row["outcomes"]) > 500]
+    expect("busy branches", len(rows) >= 3, True)
+    for row in rows:
+        wanted = exact[row["from"]]
+        expect(f"{machine} {row['from']}: function and target", (row["function"], row["to"]), (wanted["function"], wanted["to"]))
+        expect(f"{machine} {row['from']}: {row['probability']}, counted {wanted['probability']}",
+               abs(float(row["probability"]) - float(wanted["probability"])) < 0.05, True)
+    expect("work's", "work" in {row["function"] for row in rows}, True)
+    shown = run(BR2PGO, "report", machine + ".data", "-b", program, "--section", "code", "--json").stdout
+    texts = {row["text"].split()[0] for row in json.loads(shown)["tables"]["instructions"]["rows"]}
+    expect(f"instructions as text: {texts}", ".inst" not in texts and ".2byte" not in texts and
+           {"aarch64": "ldr", "riscv64": "addi"}[machine] in texts, True)
 
 
 def main():

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Boundaries, kinds and targets of the instructions of every code range, compared with llvm-objdump's
-text: of a program and an object with every kind of branch, assembled here for x86-64 and AArch64, and,
-when BR2PGO_DATA names the folder, of its programs.
+text: of a program and an object with every kind of branch, assembled here for x86-64, AArch64 and RISC-V, of a program with
+the C library for RISC-V where there is one, and, when BR2PGO_DATA names the folder, of its programs.
 
 Differences that are no fault:
-- What llvm-objdump cannot decode it prints as <unknown>, and goes on one byte (x86) or four later.
-  On AArch64 br2pgo only tells reserved encodings, so that an unknown word may be plain here.
+- What llvm-objdump cannot decode it prints as <unknown>, and goes on one byte (x86) or an instruction later.
+  Elsewhere br2pgo only tells reserved encodings of branches, so that an unknown word may be plain here.
 - llvm-objdump starts over at every symbol, br2pgo at every range; a symbol inside a range may cut an
   instruction. Only instructions that start inside a range are compared.
 - llvm-objdump takes a lock prefix for an instruction of its own, and so on for others without effect;
@@ -15,6 +15,7 @@ Differences that are no fault:
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -218,6 +219,76 @@ every:
     .size every, . - every
 """
 
+RISCV = r"""
+    .option arch, rv64gc
+    .text
+    .globl every
+    .type every, @function
+every:
+    .option norelax
+0:  beq a0, a1, 1f
+    bne a0, a1, 0b
+    blt a0, a1, 1f
+    bge a0, a1, 0b
+    bltu s0, s1, 1f
+    bgeu s0, s1, 0b
+    beqz a0, 1f
+    bnez a5, 0b
+    blez a0, 1f
+    bgtz a0, 0b
+    .word 0x00b52463, 0x00b53463
+    j 1f
+    j 0b
+    jal 1f
+    jal t0, 1f
+    jal t1, 0b
+    jal zero, 0b
+    .option norvc
+    j 1f
+    beqz a0, 1f
+    jr a0
+    jalr a0
+    ret
+    ecall
+    ebreak
+    .option rvc
+1:  jr a0
+    jr t0
+    jr ra
+    jalr a1
+    jalr ra
+    jalr t0, 8(a0)
+    jalr zero, 8(t0)
+    jalr t0, 0(ra)
+    jalr t1, 0(t3)
+    .word 0x00051567
+    ret
+    ecall
+    ebreak
+    c.ebreak
+    .word 0x10200073, 0x30200073, 0x10500073
+    fence.i
+    csrr a0, cycle
+    auipc t3, 1
+    lui a0, 1
+    ld t3, 16(t3)
+    sd ra, 8(sp)
+    addi sp, sp, -16
+    addi a0, a0, 1
+    li a0, 5
+    mv a0, a1
+    add a0, a0, a1
+    mul a0, a0, a1
+    amoadd.w a0, a1, (a2)
+    lr.d a0, (a1)
+    fadd.d fa0, fa1, fa2
+    fld fa0, 8(sp)
+    fsd fa0, 8(a0)
+    nop
+    .half 0, 0x8002, 0x9ffd
+    .size every, . - every
+"""
+
 # Mnemonic (without prefixes) -> kind.
 X86_KINDS = [
     (r"(j(o|no|b|ae|e|ne|be|a|s|ns|p|np|l|ge|le|g)|loop(e|ne)?|j[er]cxz)$", "cond"),
@@ -277,10 +348,37 @@ def aarch64_kind(text):
     return kind, target, 0
 
 
-def theirs(path, aarch64):
+def riscv_kind(text):
+    """Of the text without aliases: rd is the first operand, rs1 the last, in parentheses."""
+    words = text.replace(",", " ").split()
+    mnemonic = words[0].removeprefix("c.")
+    links = ("ra", "t0")
+    if re.match(r"b(eq|ne|lt|ge|ltu|geu|eqz|nez)$", mnemonic):
+        return "cond", int(re.findall(r"0x([0-9a-f]+)", text)[-1], 16), 0
+    if mnemonic in ("j", "jal"):
+        kind = "call" if mnemonic == "jal" and words[1] in links else "jump"
+        return kind, int(re.findall(r"0x([0-9a-f]+)", text)[-1], 16), 0
+    if mnemonic in ("jr", "jalr"):
+        short = words[0].startswith("c.")
+        calls = mnemonic == "jalr" and (short or words[1] in links)
+        register = re.search(r"(\w+)\)?$", words[-1]).group(1)
+        return "indirect-call" if calls else "return" if register in links else "indirect-jump", 0, 0
+    return {"ecall": "syscall", "ebreak": "stop", "sret": "stop", "mret": "stop", "unimp": "stop"}.get(mnemonic, "plain"), 0, 0
+
+
+# Options of llvm-objdump, what begins a comment, the reader of a line.
+MACHINES = {
+    "x86-64": (["--mattr="], "#", x86_kind),
+    "aarch64": (["--mattr=+all"], "//", aarch64_kind),
+    "riscv64": (["--mattr=+m,+a,+f,+d,+c,+zicsr,+zifencei", "-M", "no-aliases"], "#", riscv_kind),
+}
+
+
+def theirs(path, machine):
     """{address: (kind, target, compares)}; kind "invalid" for what is not known."""
+    options, comment, kind_of = MACHINES[machine]
     out = subprocess.run([os.path.join(BIN, "llvm-objdump"), "-d", "--no-show-raw-insn", "-z",
-                          "--no-print-imm-hex", "--mattr=+all" if aarch64 else "--mattr=", path],
+                          "--no-print-imm-hex", *options, path],
                          check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace")
     result = {}
     start = None  # of a prefix that stood alone
@@ -295,11 +393,8 @@ def theirs(path, aarch64):
         if start is not None:
             address, start = start, None
         text = match.group(2).split("<")[0] if "<unknown>" not in line else "<unknown>"
-        text = text.split("#")[0] if not aarch64 else text.split("//")[0]
-        if text == "<unknown>":
-            kind = ("invalid", 0, 0)
-        else:
-            kind = aarch64_kind(text) if aarch64 else x86_kind(text)
+        text = text.split(comment)[0]
+        kind = ("invalid", 0, 0) if text == "<unknown>" else kind_of(text)
         result[address] = (kind, match.group(2))
     return result
 
@@ -319,10 +414,10 @@ def ours(path):
     return ranges, insns
 
 
-def compare(name, path, aarch64, bias=0):
+def compare(name, path, machine, bias=0):
     """`bias`: address in the file as br2pgo lays it out - llvm-objdump's, of an object."""
     ranges, mine = ours(path)
-    known = {address + bias: what for address, what in theirs(path, aarch64).items()}
+    known = {address + bias: what for address, what in theirs(path, machine).items()}
     bad = []
     for start, end in ranges:
         here = {a for a in mine if start <= a < end}
@@ -332,7 +427,7 @@ def compare(name, path, aarch64, bias=0):
             (b, text) = known.get(address, (None, ""))
             if b is not None and b[0] in ("cond", "jump", "call"):
                 b = (b[0], b[1] + bias, b[2])
-            unknown_word = aarch64 and a is not None and b == ("invalid", 0, 0)
+            unknown_word = machine != "x86-64" and a is not None and b == ("invalid", 0, 0)
             elsewhere = bias and a is not None and b is not None and a[0] == b[0] and a[1] == 0
             if a != b and not unknown_word and not elsewhere:
                 bad.append((address, a, b, text))
@@ -350,13 +445,22 @@ def text_offset(path):
 
 def assembled(folder):
     for name, source, target in (("x86-64", X86, "x86_64-linux-gnu"),
-                                 ("aarch64", AARCH64, "aarch64-linux-gnu")):
+                                 ("aarch64", AARCH64, "aarch64-linux-gnu"),
+                                 ("riscv64", RISCV, "riscv64-linux-gnu")):
         path = os.path.join(folder, name)
         with open(path + ".s", "w", encoding="utf-8") as file:
             file.write(source)
         subprocess.run([os.path.join(BIN, "clang"), f"--target={target}", "-c", "-o", path + ".o",
                         path + ".s"], check=True)
-        yield name, path + ".o", name == "aarch64", text_offset(path + ".o")
+        yield name, path + ".o", name, text_offset(path + ".o")
+
+
+def riscv_program(folder):
+    path = os.path.join(folder, "program")
+    if shutil.which("riscv64-linux-gnu-gcc"):
+        subprocess.run(["riscv64-linux-gnu-gcc", "-O2", "-static", "-x", "c", "-", "-o", path], check=True,
+                       input=b'#include <stdio.h>\nint main(void) { return printf("%d\\n", 5) != 2; }\n')
+        yield "program for riscv64", path, "riscv64", 0
 
 
 def shared_programs():
@@ -366,7 +470,7 @@ def shared_programs():
                  "simpleperf/lbr_test_loop"):
         path = os.path.join(DATA or "", name)
         if DATA and os.path.exists(path):
-            yield name, path, name.startswith("etm/"), 0
+            yield name, path, "aarch64" if name.startswith("etm/") else "x86-64", 0
 
 
 def main():
@@ -376,6 +480,7 @@ def main():
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         bad = sum(compare(*one) for one in assembled(folder))
+        bad += sum(compare(*one) for one in riscv_program(folder))
         bad += sum(compare(*one) for one in shared_programs())
     return 1 if bad else 0
 

@@ -31,7 +31,7 @@ FOREIGN = {
     r"(gelf|libelf)\.h": ["src/image/"],
     r"elf\.h": ["src/image/", "src/record/"],
     r"(dwarf\.h|elfutils/.*)": ["src/image/"],
-    r"llvm-c/.*": ["src/image/"],
+    r"llvm-c/.*": ["src/image/disassembler.c", "src/image/disassembly/"],
     r"zstd.*\.h": ["src/input/", "src/image/elf_zstd.c"],
     r"zlib\.h": ["converters/llvm/", "src/input/"],
     r"lzma\.h": ["src/input/"],
@@ -41,7 +41,7 @@ FOREIGN = {
     r"jansson\.h": ["src/report/", "converters/table/", "src/lib/", "src/cli/summary.c"],
 }
 # Headers that only one file of a part may include, so that a library can be exchanged there.
-ONE_FILE = [r"zlib\.h", r"lzma\.h", r"llvm-c/.*"]
+ONE_FILE = [r"zlib\.h", r"lzma\.h"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

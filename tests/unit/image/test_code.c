@@ -150,6 +150,66 @@ static void test_aarch64(void **state)
     br2_decoder_free(decoder);
 }
 
+static void test_riscv(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t word;
+        uint8_t size;
+        uint8_t kind;
+        int64_t distance;
+    } riscv[] = {
+        {0x00b50463, 4, BR2_INSN_COND, 8},         /* beq a0, a1, 8 */
+        {0xfeb57fe3, 4, BR2_INSN_COND, -2},        /* bgeu a0, a1, -2 */
+        {0x80b50063, 4, BR2_INSN_COND, -4096},     /* the farthest back */
+        {0x00b52463, 4, BR2_INSN_INVALID, NONE},   /* funct3 2 */
+        {0x0080006f, 4, BR2_INSN_JUMP, 8},         /* j 8 */
+        {0xffdff0ef, 4, BR2_INSN_CALL, -4},        /* jal -4 */
+        {0x800002ef, 4, BR2_INSN_CALL, -0x100000}, /* jal t0, the farthest back */
+        {0x7fe0036f, 4, BR2_INSN_JUMP, 0x7fe},     /* jal t1: no link register */
+        {0x000500e7, 4, BR2_INSN_INDIRECT_CALL, NONE},
+        {0x00008067, 4, BR2_INSN_RETURN, NONE},
+        {0x00028067, 4, BR2_INSN_RETURN, NONE},        /* jr t0 */
+        {0x000082e7, 4, BR2_INSN_INDIRECT_CALL, NONE}, /* jalr t0, ra */
+        {0x000e0367, 4, BR2_INSN_INDIRECT_JUMP, NONE}, /* jalr t1, t3: of a PLT */
+        {0x00000073, 4, BR2_INSN_SYSCALL, NONE},
+        {0x00100073, 4, BR2_INSN_STOP, NONE},
+        {0x10200073, 4, BR2_INSN_STOP, NONE},
+        {0x10500073, 4, BR2_INSN_PLAIN, NONE}, /* wfi */
+        {0x00150513, 4, BR2_INSN_PLAIN, NONE},
+        {0xa001, 2, BR2_INSN_JUMP, 0}, /* c.j */
+        {0xbffd, 2, BR2_INSN_JUMP, -2},
+        {0xb001, 2, BR2_INSN_JUMP, -2048},
+        {0xc109, 2, BR2_INSN_COND, 2},  /* c.beqz a0 */
+        {0xfffd, 2, BR2_INSN_COND, -2}, /* c.bnez a5 */
+        {0xf001, 2, BR2_INSN_COND, -256},
+        {0x8082, 2, BR2_INSN_RETURN, NONE},
+        {0x8502, 2, BR2_INSN_INDIRECT_JUMP, NONE}, /* c.jr a0 */
+        {0x9502, 2, BR2_INSN_INDIRECT_CALL, NONE}, /* c.jalr a0 */
+        {0x9002, 2, BR2_INSN_STOP, NONE},          /* c.ebreak */
+        {0x8002, 2, BR2_INSN_INVALID, NONE},
+        {0x852e, 2, BR2_INSN_PLAIN, NONE}, /* c.mv a0, a1 */
+        {0x0000, 2, BR2_INSN_STOP, NONE},
+        {0x0000001f, 2, BR2_INSN_INVALID, NONE}, /* longer than four bytes */
+    };
+    struct br2_decoder *decoder;
+    struct br2_insn insn;
+    assert_int_equal(br2_decoder_new(BR2_MACHINE_RISCV64, &decoder, NULL), 0);
+    for (size_t i = 0; i < sizeof riscv / sizeof riscv[0]; i++) {
+        uint32_t word = riscv[i].word;
+        uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+                            (uint8_t)(word >> 24)};
+        print_message("%08x\n", word);
+        br2_decode_one(decoder, bytes, 4, AT, &insn);
+        check(&insn, riscv[i].size, riscv[i].kind, riscv[i].distance);
+    }
+    br2_decode_one(decoder, (const uint8_t *)"\x63\0\0", 3, AT, &insn);
+    check(&insn, 2, BR2_INSN_INVALID, NONE);
+    br2_decode_one(decoder, (const uint8_t *)"\x82", 1, AT, &insn);
+    check(&insn, 1, BR2_INSN_INVALID, NONE);
+    br2_decoder_free(decoder);
+}
+
 static void test_decode_and_find(void **state)
 {
     (void)state;
@@ -184,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_x86),
         cmocka_unit_test(test_aarch64),
+        cmocka_unit_test(test_riscv),
         cmocka_unit_test(test_decode_and_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,9 +310,9 @@ static void test_refused(void **state)
     struct eb eb = eb_new(ET_DYN, EM_X86_64);
     eb_add(&eb, ".data", SHT_PROGBITS, SHF_ALLOC, 0x9000, nops, 16);
     check_refused(&eb, BR2PGO_UNSUPPORTED, "no executable code");
-    eb = eb_new(ET_DYN, EM_RISCV);
+    eb = eb_new(ET_DYN, EM_S390);
     eb_text(&eb, ".text", 0x1000, nops, 16);
-    check_refused(&eb, BR2PGO_UNSUPPORTED, "another machine (ELF machine 243)");
+    check_refused(&eb, BR2PGO_UNSUPPORTED, "another machine (ELF machine 22)");
     eb = eb_new(ET_DYN, EM_X86_64);
     eb_text(&eb, ".text", UINT64_MAX - 4, nops, 16);
     struct br2_buf file = {0};

@@ -13,7 +13,7 @@
 #define SIZE 15
 
 struct tally {
-    struct br2_x86_decoder *decoder;
+    struct br2_disassembler *decoder;
     unsigned long known;
     unsigned long asked;
 };
@@ -63,7 +63,7 @@ static void test_all_opcodes(void **state)
     static const char *const middles[] = {"",     "\x41",     "\x48",     "\x4f",
                                           "\x0f", "\x41\x0f", "\x48\x0f", "\x44\x0f"};
     struct tally tally = {0};
-    assert_int_equal(br2_x86_decoder_new(&tally.decoder, NULL), 0);
+    assert_int_equal(br2_disassembler_new(BR2_MACHINE_X86_64, &tally.decoder, NULL), 0);
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
         for (size_t k = 0; k < sizeof middles / sizeof middles[0]; k++) {
             uint8_t bytes[SIZE] = {0};
@@ -77,7 +77,7 @@ static void test_all_opcodes(void **state)
             }
         }
     }
-    br2_x86_decoder_free(tally.decoder);
+    br2_disassembler_free(tally.decoder);
     assert_true(tally.known > tally.asked / 6);
 }
 
