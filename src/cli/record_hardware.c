@@ -14,6 +14,18 @@
 static int check_period(const struct br2_machine *machine, const struct br2_record_request *request,
                         struct br2pgo_error *err)
 {
+    if (machine->traces && (request->frequency != 0 || request->period != 0)) {
+        br2_fail(err, BR2PGO_INVALID, "%s traces every branch: it takes no --%s", machine->name,
+                 request->period != 0 ? "period" : "frequency");
+        br2_hint(err, "leave it out; --duration keeps the recording short");
+        return BR2PGO_INVALID;
+    }
+    if (machine->traces && request->kernel) {
+        br2_fail(err, BR2PGO_INVALID, "what the kernel did is not decoded of a trace (%s)",
+                 machine->name);
+        br2_hint(err, "leave --kernel out");
+        return BR2PGO_INVALID;
+    }
     if (machine->fixed_period && request->frequency != 0) {
         br2_fail(err, BR2PGO_INVALID, "%s takes a period, no frequency", machine->name);
         br2_hint(err, "give --period in place of --frequency");
@@ -97,7 +109,7 @@ static int finish(const struct br2_arguments *arguments, struct br2_output *out,
     struct br2_summary summary;
     bool readable = br2_summary_read(out->temporary, &summary, NULL) == 0;
     int rc;
-    if (!readable || summary.records == 0) {
+    if (!readable || (summary.records == 0 && summary.trace_bytes == 0)) {
         rc = fail_empty(result, readable, err);
     } else if (!summary.whole) {
         rc = keep_part(out, &summary, err);

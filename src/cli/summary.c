@@ -57,6 +57,8 @@ int br2_summary_read(const char *path, struct br2_summary *ret, struct br2pgo_er
     ret->whole = state != NULL && strcmp(state, "whole") == 0;
     ret->samples = count_of(object, "branches", "samples");
     ret->records = count_of(object, "branches", "records");
+    json_int_t bytes = json_integer_value(json_object_get(object, "trace_bytes"));
+    ret->trace_bytes = bytes > 0 ? (uint64_t)bytes : 0;
     ret->lost = count_of(object, "losses", "lost_records");
     rc = take_images(json_object_get(object, "images"), ret, err);
     json_decref(object);
@@ -108,8 +110,29 @@ static void print_next(const struct br2_summary *summary, const char *path, bool
     br2_buf_done(&text);
 }
 
+/* Of a trace nothing is known before it is decoded with the program that ran. */
+static void print_trace(const struct br2_summary *summary, const char *path)
+{
+    struct br2_buf text = {0};
+    br2_quote_word(&text, path);
+    br2_buf_u8(&text, '\0');
+    fprintf(stderr, "br2pgo: wrote '%s': %llu bytes of an instruction trace\n", path,
+            (unsigned long long)summary->trace_bytes);
+    if (!text.failed) {
+        fprintf(stderr,
+                "br2pgo: next: br2pgo %s --binary PROGRAM -o PROGRAM.prof (for clang; .gcov for "
+                "GCC, .fdata for BOLT)\n",
+                (const char *)text.bytes);
+    }
+    br2_buf_done(&text);
+}
+
 void br2_summary_print(const struct br2_summary *summary, const char *path, bool all_images)
 {
+    if (summary->trace_bytes != 0) {
+        print_trace(summary, path);
+        return;
+    }
     fprintf(stderr, "br2pgo: wrote '%s': %llu branch records in %llu samples\n", path,
             (unsigned long long)summary->records, (unsigned long long)summary->samples);
     for (size_t i = 0; i < summary->image_count; i++) {

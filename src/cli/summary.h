@@ -14,8 +14,9 @@
 struct br2_summary {
     bool whole; /* the recorder came to its end */
     uint64_t samples;
-    uint64_t records; /* branch records */
-    uint64_t lost;    /* records the recorder had no room for */
+    uint64_t records;     /* branch records */
+    uint64_t trace_bytes; /* of an instruction trace, in place of them */
+    uint64_t lost;        /* records the recorder had no room for */
     size_t image_count;
     struct br2_summary_image {
         char *path; /* owned */

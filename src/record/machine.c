@@ -181,6 +181,7 @@ static void examine(const char *root, const char *cpuinfo, struct br2_machine *m
         .family = cpuinfo_number(cpuinfo, "cpu family"),
         .model = cpuinfo_number(cpuinfo, "model"),
         .is_virtual = br2_cpuinfo_flag(cpuinfo, "hypervisor"),
+        .has_trace = has_device(root, "intel_pt", "/type"),
         .has_device = has_device(root, "cpu", "") || has_device(root, "cpu_core", ""),
         .has_caps = has_device(root, "cpu", "/caps") || has_device(root, "cpu_core", "/caps"),
         .branches = device_branches(root, "cpu"),

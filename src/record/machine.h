@@ -14,6 +14,7 @@ enum br2_branch_hardware {
     BR2_HARDWARE_BRS,     /* AMD Zen 3 */
     BR2_HARDWARE_AMD_LBR, /* AMD Zen 4 and later */
     BR2_HARDWARE_BRBE,    /* Arm */
+    BR2_HARDWARE_INTEL_PT,
 };
 
 /* Events to try in turn, as perf takes them, the best first. '@' stands for the modifiers. */
@@ -24,6 +25,7 @@ struct br2_machine {
     const char *name;                       /* of the hardware, "Intel LBR"; NULL: none */
     unsigned depth;                         /* branch records in a history; 0: not known */
     bool fixed_period;                      /* the kernel takes no frequency */
+    bool traces;                            /* records every branch, not samples of histories */
     const char *events[BR2_MACHINE_EVENTS]; /* NULL behind the last */
     int paranoid;                           /* kernel.perf_event_paranoid; INT_MIN: not known */
     /* Where there is none: why, and what to do (may be empty). */

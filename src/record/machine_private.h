@@ -14,6 +14,7 @@ struct br2_cpuinfo {
     unsigned family;
     unsigned model;
     bool is_virtual;
+    bool has_trace;         /* Intel PT */
     bool has_device;        /* the kernel counts events of the processor */
     bool has_caps;          /* and says what it can do: Linux 4.14 and later */
     unsigned branches;      /* records in a history; 0: none. Of cores of one kind, */

@@ -86,6 +86,13 @@ void br2_machine_intel(const struct br2_cpuinfo *cpu, struct br2_machine *machin
     unsigned depth = cpu->branches > cpu->core_branches ? cpu->branches : cpu->core_branches;
     /* Before Linux 4.14 no capability is shown; perf is to find out. */
     bool unknown = cpu->has_device && !cpu->has_caps && !cpu->is_virtual;
+    if (depth == 0 && cpu->has_trace) { /* as in guests that get the one and not the other */
+        machine->hardware = BR2_HARDWARE_INTEL_PT;
+        machine->name = "Intel PT";
+        machine->traces = true;
+        set_events(machine, "intel_pt//@", NULL);
+        return;
+    }
     if (depth == 0 && !unknown) {
         lack_x86(cpu, machine, "");
         return;

@@ -65,6 +65,18 @@ static void add_event(struct writer *writer, const char *event, bool kernel)
     add(writer, text);
 }
 
+/* The branch records of one event in so many. */
+static void add_sampling(struct writer *writer, const struct br2_record_request *request)
+{
+    add(writer, "-b");
+    if (request->frequency != 0) {
+        add_number(writer, "-F", request->frequency);
+    } else {
+        add_number(writer, "-c",
+                   request->period != 0 ? request->period : BR2_RECORD_HARDWARE_PERIOD);
+    }
+}
+
 /* perf record and its options, to the output. -N: copies of the images in ~/.debug are not needed;
  * --buildid-all: records lie in images in which no sample was taken. */
 static void add_perf(struct writer *writer, const struct br2_machine *machine, size_t event,
@@ -73,12 +85,8 @@ static void add_perf(struct writer *writer, const struct br2_machine *machine, s
     add(writer, "perf");
     add(writer, "record");
     add_event(writer, machine->events[event], request->kernel);
-    add(writer, "-b");
-    if (request->frequency != 0) {
-        add_number(writer, "-F", request->frequency);
-    } else {
-        add_number(writer, "-c",
-                   request->period != 0 ? request->period : BR2_RECORD_HARDWARE_PERIOD);
+    if (!machine->traces) {
+        add_sampling(writer, request);
     }
     add(writer, "-N");
     add(writer, "--buildid-all");

@@ -113,6 +113,18 @@ static const struct machine machines[] = {
      BR2_HARDWARE_NONE,
      0,
      {"virtual machine"}},
+    {"Ice Lake as a guest with a trace",
+     INTEL(6, 106, "hypervisor"),
+     {{DEVICES "cpu/caps/pmu_name", "x"}, {DEVICES "intel_pt/type", "8\n"}},
+     BR2_HARDWARE_INTEL_PT,
+     0,
+     {"intel_pt//u"}},
+    {"Skylake server with both",
+     INTEL(6, 85, ""),
+     {{DEVICES "cpu/caps/branches", "32\n"}, {DEVICES "intel_pt/type", "8\n"}},
+     BR2_HARDWARE_LBR,
+     32,
+     {"cpu/event=0xc4,umask=0x20/pu", "cpu/event=0xc4,umask=0x20/u", "cycles:u"}},
     {"old kernel as a guest",
      INTEL(6, 85, "hypervisor"),
      {{DEVICES "cpu", NULL}},
@@ -294,8 +306,8 @@ static void check_events(const struct machine *machine, const struct br2_machine
         assert_int_equal(br2_perf_command_make(&command, got, i, &request, NULL), 0);
         char *text = br2_perf_command_text(&command);
         char line[512];
-        snprintf(line, sizeof line,
-                 "perf record -e %s -b -c 500009 -N --buildid-all -o perf.data -- ./app", wanted);
+        snprintf(line, sizeof line, "perf record -e %s%s -N --buildid-all -o perf.data -- ./app",
+                 wanted, got->traces ? "" : " -b -c 500009");
         assert_string_equal(text, line);
         br2_free(text);
         br2_perf_command_done(&command);

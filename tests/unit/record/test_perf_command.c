@@ -57,6 +57,23 @@ static void test_requests(void **state)
            "perf record -e cycles:u -b -c 500009 -N --buildid-all -a -o x -- sleep 0.001");
 }
 
+/* Every branch: neither histories nor a period are asked for. */
+static void test_trace(void **state)
+{
+    (void)state;
+    const struct br2_machine tracing = {
+        .hardware = BR2_HARDWARE_INTEL_PT, .traces = true, .events = {"intel_pt//@"}};
+    struct br2_record_request request = {
+        .command = program, .output = "x", .duration_ms = 2000, .all_cpus = true};
+    struct br2_perf_command command;
+    assert_int_equal(br2_perf_command_make(&command, &tracing, 0, &request, NULL), 0);
+    char *text = br2_perf_command_text(&command);
+    assert_string_equal(text, "timeout --foreground 2 perf record -e intel_pt//u -N --buildid-all "
+                              "-a -o x -- ./app 'a b'");
+    br2_free(text);
+    br2_perf_command_done(&command);
+}
+
 static void test_trial(void **state)
 {
     (void)state;
@@ -116,9 +133,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_trial),
-        cmocka_unit_test(test_quoting),
+        cmocka_unit_test(test_requests),  cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_trial),     cmocka_unit_test(test_quoting),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
