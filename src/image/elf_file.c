@@ -165,7 +165,8 @@ static int begin(struct br2_elf *elf, const char *path, struct br2pgo_error *err
     }
     if (elf->bytes[EI_DATA] != ELFDATA2LSB) {
         br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is an ELF file of a big-endian machine", path);
-        br2_hint(err, "only code of x86-64, little-endian AArch64 and 64-bit RISC-V can be decoded");
+        br2_hint(err,
+                 "only code of x86-64, little-endian AArch64 and 64-bit RISC-V can be decoded");
         return BR2PGO_UNSUPPORTED;
     }
     if (gelf_getehdr(elf->elf, &elf->header) == NULL) {

@@ -254,7 +254,8 @@ static int read_machine(struct br2_image *image, struct br2pgo_error *err)
     default:
         br2_fail(err, BR2PGO_UNSUPPORTED, "'%s' is code of another machine (ELF machine %u)",
                  image->path, image->elf.header.e_machine);
-        br2_hint(err, "only code of x86-64, little-endian AArch64 and 64-bit RISC-V can be decoded");
+        br2_hint(err,
+                 "only code of x86-64, little-endian AArch64 and 64-bit RISC-V can be decoded");
         return BR2PGO_UNSUPPORTED;
     }
 }

@@ -19,6 +19,6 @@ int br2_weight_read(const char *text, uint64_t *ret, struct br2pgo_error *err);
 int br2_trim_profile(struct br2_profile *profile, double share, struct br2pgo_error *err);
 int br2_trim_fdata(struct br2_fdata *fdata, double share, struct br2pgo_error *err);
 /* Of a sorted table; rows without a function stay. */
-int br2_trim_edges(struct br2_edge_table *edges, double share, struct br2pgo_error *err);
+int br2_trim_edges(struct br2_edge_table *table, double share, struct br2pgo_error *err);
 
 #endif

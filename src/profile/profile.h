@@ -161,7 +161,6 @@ typedef uint32_t (*br2_profile_rename)(struct br2_profile *into, const char *tex
 int br2_profile_merge(struct br2_profile *into, const struct br2_profile *from, uint64_t weight,
                       br2_profile_rename rename, struct br2pgo_error *err);
 
-
 /* Order of names in LLVM's files: bytes of strings, numbers of hashes. */
 int br2_profile_compare_names(const struct br2_profile *profile, uint32_t a, uint32_t b);
 
