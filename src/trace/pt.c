@@ -284,6 +284,8 @@ static int decode_piece(struct pt_stream *s, const struct br2_trace_piece *piece
                         struct br2pgo_error *err)
 {
     uint64_t lost_at = 0; /* what is behind was not decoded */
+    uint64_t last = 0;    /* place to begin at */
+    bool synced = false;
     int rc = 0;
     for (;;) {
         int status = pt_blk_sync_forward(s->decoder);
@@ -295,6 +297,11 @@ static int decode_piece(struct pt_stream *s, const struct br2_trace_piece *piece
         }
         uint64_t begin = 0;
         pt_blk_get_sync_offset(s->decoder, &begin);
+        if (synced && begin <= last) {
+            break; /* it would go round and round */
+        }
+        synced = true;
+        last = begin;
         s->stats->skipped += begin > lost_at ? begin - lost_at : 0;
         s->offset = begin;
         s->idle = 0;

@@ -270,10 +270,18 @@ static void take_packet(struct filter *f, const struct pt_packet *packet)
 static void take_packets(struct filter *f, struct pt_packet_decoder *decoder)
 {
     uint64_t at = 0;
+    uint64_t last = 0; /* place to begin at */
+    bool synced = false;
     while (f->rc == 0 && pt_pkt_sync_forward(decoder) >= 0) {
         uint64_t sync = 0;
         pt_pkt_get_sync_offset(decoder, &sync);
-        copy(f, (struct range){at, sync});
+        if (synced && sync <= last) {
+            break;
+        }
+        synced = true;
+        last = sync;
+        /* What was taken for a packet may have begun in front of a PSB. */
+        copy(f, (struct range){at < sync ? at : sync, sync});
         at = sync;
         struct pt_packet packet;
         int size;

@@ -98,12 +98,26 @@ def make_flow(folder):
     write(folder, "zeros", bytes([64]) + bytes(64) + body)
 
 
+def make_trace(folder):
+    """The first byte says what of it there is (fuzz_trace.c); packets as in Intel's manual."""
+    psb, end, clock, mode = b"\x02\x82" * 8, b"\x02\x23", b"\x19" + bytes([0, 9, 0, 0, 0, 0, 0]), b"\x99\x01"
+    place = (0x401000).to_bytes(6, "little")
+    body = psb + clock + mode + b"\x7d" + place + end
+    body += b"\x52\x52\x59\x07\x53" + b"\x52"  # each TNT once through the called loop, compressed return; MTC, CYC
+    body += b"\x08" + b"\x2d\x05\x10"  # no more of the loop; the return in a TIP
+    kernel = b"\x7d" + place + b"\x6d" + bytes.fromhex("1000a081ffff") + b"\x52\x0e\x6d" + place + b"\x52"
+    body += kernel + b"\x02\xf3\x7d" + place + b"\x52" + b"\x7d" + place + b"\x01" + mode + b"\x71" + place + b"\x52"
+    for options in range(8):
+        write(folder, f"trace{options}", bytes([options]) + body + body)
+
+
 SEEDS = {
     "fuzz_perf_data": make_recordings, "fuzz_perf_directory": make_directories,
     "fuzz_text": make_texts, "fuzz_image": make_image, "fuzz_flow": make_flow,
     "fuzz_profile": make_profiles, "fuzz_merge": make_profiles,
     "fuzz_fdata": lambda folder: convert(folder, ["fdata"]),
     "fuzz_edges": lambda folder: convert(folder, ["edges.csv", "edges.json"]),
+    "fuzz_trace": make_trace,
     "fuzz_script": lambda folder: write(folder, "script", SCRIPT),
 }
 
