@@ -369,6 +369,7 @@ enum br2pgo_check_figure {
     BR2PGO_CHECK_UNATTRIBUTED, /* instructions executed in functions without debug information */
     BR2PGO_CHECK_IMBALANCE,    /* of what enters functions and leaves them */
     BR2PGO_CHECK_NEWEST_BIAS,  /* samples that were not taken at random */
+    BR2PGO_CHECK_BEAT,         /* of those, at the wrong one of branches that run as often */
     BR2PGO_CHECK_REPEATED,     /* newest records logged twice */
     BR2PGO_CHECK_STALE, /* instructions executed in functions that another image has changed */
     BR2PGO_CHECK_FIGURES,
@@ -387,7 +388,7 @@ struct br2pgo_check_options {
     {                                                                                              \
         sizeof(struct br2pgo_check_options), NULL, NULL, 0,                                        \
         {                                                                                          \
-            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1                                                 \
+            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1                                             \
         }                                                                                          \
     }
 

@@ -210,6 +210,8 @@ const struct br2_option_line br2_option_lines[] = {
      "of what enters functions and leaves them", MEMBER(check.limits[BR2PGO_CHECK_IMBALANCE])},
     {OPTION_MAX_NEWEST_BIAS, "max-newest-bias", "PERCENT", FOR_CHECK, "samples not taken at random",
      MEMBER(check.limits[BR2PGO_CHECK_NEWEST_BIAS])},
+    {OPTION_MAX_BEAT, "max-beat", "PERCENT", FOR_CHECK, "samples by a period that beats with loops",
+     MEMBER(check.limits[BR2PGO_CHECK_BEAT])},
     {OPTION_MAX_REPEATED, "max-repeated", "PERCENT", FOR_CHECK, "newest records logged twice",
      MEMBER(check.limits[BR2PGO_CHECK_REPEATED])},
     {OPTION_MAX_STALE, "max-stale", "PERCENT", FOR_CHECK, "instructions in functions that changed",

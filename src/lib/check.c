@@ -42,6 +42,8 @@ static const struct figure_shape shapes[BR2PGO_CHECK_FIGURES] = {
                                 false, false, -1},
     [BR2PGO_CHECK_NEWEST_BIAS] = {"newest-bias", "of the samples, taken at the wrong branch", true,
                                   false, false, -1},
+    [BR2PGO_CHECK_BEAT] = {"beat", "of the samples, at the wrong one of branches that run as often",
+                           true, false, false, -1},
     [BR2PGO_CHECK_REPEATED] = {"repeated", "of the samples, newest record logged twice", true,
                                false, false, -1},
     [BR2PGO_CHECK_STALE] = {"stale", "of executed instructions, in functions that changed", true,
