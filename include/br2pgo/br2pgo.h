@@ -372,6 +372,8 @@ enum br2pgo_check_figure {
     BR2PGO_CHECK_BEAT,         /* of those, at the wrong one of branches that run as often */
     BR2PGO_CHECK_REPEATED,     /* newest records logged twice */
     BR2PGO_CHECK_STALE, /* instructions executed in functions that another image has changed */
+    BR2PGO_CHECK_STALE_LINES,    /* at other lines in it, of functions with the same code */
+    BR2PGO_CHECK_STALE_OPERANDS, /* in functions of which it has only other operands */
     BR2PGO_CHECK_FIGURES,
 };
 /* The name of figure `index`; NULL behind the last. Whether a limit is the least that is good. */
@@ -388,7 +390,7 @@ struct br2pgo_check_options {
     {                                                                                              \
         sizeof(struct br2pgo_check_options), NULL, NULL, 0,                                        \
         {                                                                                          \
-            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1                                             \
+            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1                                     \
         }                                                                                          \
     }
 

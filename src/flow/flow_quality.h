@@ -4,6 +4,7 @@
 #define BR2_FLOW_FLOW_QUALITY_H
 
 #include "flow/flow_graph.h"
+#include "image/debug.h"
 
 /* What enters functions, by calls, jumps and returns, leaves them: in a run, not in a sample. */
 struct br2_flow_balance {
@@ -22,10 +23,11 @@ int br2_flow_density(const struct br2_flow_graph *graph, uint32_t cutoff, double
                      struct br2pgo_error *err);
 
 /*
- * Functions whose code is another in `other`, weighted by the instructions executed in them. Code
- * is compared by its shape: lengths and kinds of the instructions, and where direct branches go, by
- * name outside of the function. A constant that changed is not seen; where code and data lie does
- * not matter.
+ * Functions whose code is another in another build, weighted by the instructions executed in them.
+ * Code is compared by its shape: lengths and kinds of the instructions, and where direct branches
+ * go, by name outside of the function; where code and data lie does not matter. Functions of the
+ * same shape are compared by their operands, and instruction by instruction by their places in the
+ * source.
  */
 struct br2_flow_stale {
     uint64_t executed; /* instructions */
@@ -33,10 +35,23 @@ struct br2_flow_stale {
     uint64_t missing;  /* ... or whose name is gone */
     size_t changed_functions;
     size_t missing_functions;
-    uint32_t worst; /* the one of them that executed most; BR2_NO_FUNCTION: none */
+    uint32_t worst;    /* the one of them that executed most; BR2_NO_FUNCTION: none */
+    uint64_t operands; /* in functions of the same shape with other operands */
+    size_t operands_functions;
+    uint32_t operands_worst;
+    bool lines_known; /* some function has lines in both builds */
+    uint64_t moved;   /* at other places of functions of the same shape */
+    size_t moved_functions;
+    uint32_t moved_worst; /* the function in which most did */
 };
-/* BR2PGO_INVALID: the image is for another machine; BR2PGO_NO_MEMORY. */
-int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_image *other,
+/* The two builds. Without the debug information of both, lines are not compared. */
+struct br2_stale_builds {
+    struct br2_debug *debug; /* of the graph's image; NULL: none */
+    const struct br2_image *other;
+    struct br2_debug *other_debug; /* NULL: none */
+};
+/* BR2PGO_INVALID: the other image is for another machine; BR2PGO_NO_MEMORY. */
+int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_builds *builds,
                    struct br2_flow_stale *ret, struct br2pgo_error *err);
 
 #endif

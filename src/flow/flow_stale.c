@@ -5,9 +5,11 @@
 
 #include "base/mem.h"
 #include "flow/flow_quality.h"
+#include "flow/same_code.h"
 
 struct holder {
     const struct br2_flow_graph *graph;
+    const struct br2_stale_builds *builds;
     const struct br2_image *other;
     struct br2_decoder *decoder;
     const struct br2_code_range **by_name; /* the other image's, sorted by name */
@@ -89,62 +91,168 @@ static size_t find_name(const struct holder *holder, const char *name)
     return found ? low : holder->count;
 }
 
-/* Whether one of the functions of that name, several where they are static, has the same shape. */
-static int has_shape(const struct holder *holder, size_t at, uint64_t shape, bool *ret,
-                     struct br2pgo_error *err)
+/* What a function of the same shape differs in. */
+struct likeness {
+    bool same_shape;
+    bool same_operands;
+    bool lines_known;
+    size_t moved_insns;
+    uint64_t moved; /* executed in those */
+};
+
+/* The debug information of a function; NULL where there is none. */
+static int debug_of(struct br2_debug *debug, uint64_t address,
+                    const struct br2_debug_function **ret, struct br2pgo_error *err)
+{
+    *ret = NULL;
+    return debug != NULL ? br2_debug_function_at(debug, address, ret, err) : 0;
+}
+
+static void compare_places(const struct br2_flow_function *function,
+                           const struct br2_build_function sides[2], struct likeness *ret)
+{
+    ret->lines_known = sides[0].debug != NULL && sides[1].debug != NULL;
+    for (size_t i = 0; ret->lines_known && i < function->code.count; i++) {
+        if (!br2_same_place(&sides[0], &sides[1], i)) {
+            ret->moved_insns++;
+            ret->moved += function->counts[i];
+        }
+    }
+}
+
+/* Compares the function with one of that name, of this code, in the other build. */
+static int compare_code(const struct holder *holder, const struct br2_flow_function *function,
+                        const struct br2_code *code, struct likeness *ret, struct br2pgo_error *err)
+{
+    const struct br2_image *image = holder->graph->image;
+    *ret = (struct likeness){0};
+    if (shape_of(image, &function->code) != shape_of(holder->other, code) ||
+        function->code.count != code->count) {
+        return 0;
+    }
+    struct br2_build_function sides[2] = {
+        {.image = image, .code = &function->code},
+        {.image = holder->other, .code = code},
+    };
+    int rc = debug_of(holder->builds->debug, function->code.start, &sides[0].debug, err);
+    rc = rc != 0 ? rc : debug_of(holder->builds->other_debug, code->start, &sides[1].debug, err);
+    if (rc == 0) {
+        ret->same_shape = true;
+        ret->same_operands = br2_same_code(holder->decoder, &sides[0], &sides[1]);
+        compare_places(function, sides, ret);
+    }
+    return rc;
+}
+
+static bool is_better(const struct likeness *a, const struct likeness *b)
+{
+    if (a->same_shape != b->same_shape) {
+        return a->same_shape;
+    }
+    if (a->same_operands != b->same_operands) {
+        return a->same_operands;
+    }
+    return a->moved_insns < b->moved_insns;
+}
+
+/* The most alike of the functions of that name, several where they are static. */
+static int find_likest(const struct holder *holder, const struct br2_flow_function *function,
+                       size_t at, struct likeness *ret, struct br2pgo_error *err)
 {
     const char *name = holder->by_name[at]->name;
-    *ret = false;
-    for (; !*ret && at < holder->count && strcmp(holder->by_name[at]->name, name) == 0; at++) {
+    *ret = (struct likeness){0};
+    for (; at < holder->count && strcmp(holder->by_name[at]->name, name) == 0; at++) {
         const struct br2_code_range *range = holder->by_name[at];
         struct br2_code code;
+        struct likeness likeness;
         int rc =
             br2_code_decode(holder->decoder, holder->other, range->start, range->end, &code, err);
         if (rc != 0) {
             return rc;
         }
-        *ret = shape_of(holder->other, &code) == shape;
+        rc = compare_code(holder, function, &code, &likeness, err);
         br2_code_done(&code);
+        if (rc != 0) {
+            return rc;
+        }
+        if (is_better(&likeness, ret)) {
+            *ret = likeness;
+        }
     }
     return 0;
 }
 
-static int hold_function(const struct holder *holder, size_t number, uint64_t *most,
+/* The most that one function has of each figure. */
+struct most {
+    uint64_t changed;
+    uint64_t operands;
+    uint64_t moved;
+};
+
+static void note_most(uint64_t executed, size_t number, uint64_t *most, uint32_t *worst)
+{
+    if (executed > *most) {
+        *most = executed;
+        *worst = (uint32_t)number;
+    }
+}
+
+/* A function of the same shape. */
+static void add_likeness(struct br2_flow_stale *ret, struct most *most, size_t number,
+                         uint64_t executed, const struct likeness *likeness)
+{
+    ret->lines_known |= likeness->lines_known;
+    if (!likeness->same_operands) {
+        ret->operands += executed;
+        ret->operands_functions++;
+        note_most(executed, number, &most->operands, &ret->operands_worst);
+    }
+    if (likeness->moved_insns != 0) {
+        ret->moved += likeness->moved;
+        ret->moved_functions++;
+        note_most(likeness->moved, number, &most->moved, &ret->moved_worst);
+    }
+}
+
+static int hold_function(const struct holder *holder, size_t number, struct most *most,
                          struct br2_flow_stale *ret, struct br2pgo_error *err)
 {
     const struct br2_flow_function *function = &holder->graph->functions[number];
+    struct likeness likeness = {0};
     uint64_t executed = 0;
     for (size_t i = 0; i < function->code.count; i++) {
         executed += function->counts[i];
     }
     ret->executed += executed;
-    bool same = false;
     size_t at = find_name(holder, function->range->name);
-    if (at == holder->count) {
-        ret->missing += executed;
-        ret->missing_functions++;
-    } else {
-        uint64_t shape = shape_of(holder->graph->image, &function->code);
-        int rc = has_shape(holder, at, shape, &same, err);
-        if (rc != 0) {
-            return rc;
-        }
-        ret->changed += same ? 0 : executed;
-        ret->changed_functions += !same;
+    int rc = at != holder->count ? find_likest(holder, function, at, &likeness, err) : 0;
+    if (rc != 0) {
+        return rc;
     }
-    if (!same && executed > *most) {
-        *most = executed;
-        ret->worst = (uint32_t)number;
+    if (likeness.same_shape) {
+        add_likeness(ret, most, number, executed, &likeness);
+        return 0;
     }
+    bool missing = at == holder->count;
+    ret->missing += missing ? executed : 0;
+    ret->missing_functions += missing;
+    ret->changed += missing ? 0 : executed;
+    ret->changed_functions += !missing;
+    note_most(executed, number, &most->changed, &ret->worst);
     return 0;
 }
 
-int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_image *other,
+int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_builds *builds,
                    struct br2_flow_stale *ret, struct br2pgo_error *err)
 {
-    struct holder holder = {.graph = graph, .other = other};
-    uint64_t most = 0;
-    *ret = (struct br2_flow_stale){.worst = BR2_NO_FUNCTION};
+    const struct br2_image *other = builds->other;
+    struct holder holder = {.graph = graph, .builds = builds, .other = other};
+    struct most most = {0};
+    *ret = (struct br2_flow_stale){
+        .worst = BR2_NO_FUNCTION,
+        .operands_worst = BR2_NO_FUNCTION,
+        .moved_worst = BR2_NO_FUNCTION,
+    };
     if (br2_image_machine(other) != br2_image_machine(graph->image)) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is for another machine than what was recorded",
                  br2_image_path(other));

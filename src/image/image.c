@@ -366,6 +366,24 @@ size_t br2_image_segments(const struct br2_image *image, const struct br2_segmen
     return image->segment_count;
 }
 
+bool br2_image_is_address(const struct br2_image *image, uint64_t number)
+{
+    GElf_Ehdr file;
+    size_t count;
+    if (gelf_getehdr(image->elf.elf, &file) == NULL || file.e_type != ET_EXEC ||
+        elf_getphdrnum(image->elf.elf, &count) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(image->elf.elf, (int)i, &header) != NULL && header.p_type == PT_LOAD &&
+            number >= header.p_vaddr && number - header.p_vaddr < header.p_memsz) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const uint8_t *br2_image_code(const struct br2_image *image, uint64_t address, size_t *ret_size)
 {
     *ret_size = 0;

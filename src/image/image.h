@@ -75,6 +75,10 @@ size_t br2_image_segments(const struct br2_image *image, const struct br2_segmen
 /* The file's code bytes from `address` to the end of its segment; NULL when not in one. */
 const uint8_t *br2_image_code(const struct br2_image *image, uint64_t address, size_t *ret_size);
 
+/* Whether a number in the code may be an address: the file is loaded at a fixed place, and it is in
+ * one of its segments. */
+bool br2_image_is_address(const struct br2_image *image, uint64_t number);
+
 /* All code ranges, sorted; and the one that contains `address`, or NULL. */
 size_t br2_image_ranges(const struct br2_image *image, const struct br2_code_range **ret);
 const struct br2_code_range *br2_image_range_at(const struct br2_image *image, uint64_t address);

@@ -48,6 +48,12 @@ static const struct figure_shape shapes[BR2PGO_CHECK_FIGURES] = {
                                false, false, -1},
     [BR2PGO_CHECK_STALE] = {"stale", "of executed instructions, in functions that changed", true,
                             false, false, -1},
+    [BR2PGO_CHECK_STALE_LINES] = {"stale-lines",
+                                  "of executed instructions, at other lines of the same code", true,
+                                  false, false, -1},
+    [BR2PGO_CHECK_STALE_OPERANDS] = {"stale-operands",
+                                     "of executed instructions, in functions with other operands",
+                                     true, false, false, -1},
 };
 
 struct br2_check_figure *br2_check_set(struct br2_check *check, enum br2pgo_check_figure figure,
@@ -74,8 +80,9 @@ static const char *missing_for(const struct br2pgo_check_options *options,
         options->baseline == NULL) {
         return "a baseline profile";
     }
-    return figure == BR2PGO_CHECK_STALE && options->against == NULL ? "an image to hold it against"
-                                                                    : NULL;
+    bool against = figure == BR2PGO_CHECK_STALE || figure == BR2PGO_CHECK_STALE_LINES ||
+                   figure == BR2PGO_CHECK_STALE_OPERANDS;
+    return against && options->against == NULL ? "an image to hold it against" : NULL;
 }
 
 static int take_limits(struct br2_check *check, bool recording, struct br2pgo_error *err)
@@ -173,7 +180,11 @@ static int refuse_unknown(const struct br2_check *check, const struct br2_side *
         if (check->options->limits[i] >= 0 && !check->figures[i].known) {
             br2_fail(err, BR2PGO_INVALID, "'%s' (%s) does not tell '%s', which has a limit",
                      side->path, side->format->name, shapes[i].name);
-            br2_hint(err, "leave the limit out, or choose another format with -f");
+            br2_hint(err, "%s",
+                     i == BR2PGO_CHECK_STALE_LINES
+                         ? "lines are compared where both builds have debug information, and in "
+                           "terms of a compiler's profile (-f)"
+                         : "leave the limit out, or choose another format with -f");
             return BR2PGO_INVALID;
         }
     }

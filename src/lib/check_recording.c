@@ -87,7 +87,38 @@ static void check_lines(struct br2_check *check, const struct br2_build_stats *s
     }
 }
 
-static int check_stale(struct br2_check *check, const struct br2_flow_graph *graph,
+/* Adds to a figure's note which function it comes from most. */
+static void note_worst(struct br2_check_figure *figure, const struct br2_flow_graph *graph,
+                       uint32_t worst, const char *what)
+{
+    size_t used = strlen(figure->note);
+    if (worst != BR2_NO_FUNCTION) {
+        snprintf(figure->note + used, sizeof figure->note - used, ", %.120s %s",
+                 graph->functions[worst].range->name, what);
+    }
+}
+
+static void set_stale(struct br2_check *check, const struct br2_flow_graph *graph,
+                      const struct br2_flow_stale *stale)
+{
+    struct br2_check_figure *figure = br2_check_set(
+        check, BR2PGO_CHECK_STALE, share(stale->changed + stale->missing, stale->executed),
+        "%zu functions changed, %zu are gone", stale->changed_functions, stale->missing_functions);
+    note_worst(figure, graph, stale->worst, "ran most");
+    figure =
+        br2_check_set(check, BR2PGO_CHECK_STALE_OPERANDS, share(stale->operands, stale->executed),
+                      "%zu functions", stale->operands_functions);
+    note_worst(figure, graph, stale->operands_worst, "ran most");
+    if (stale->lines_known) {
+        figure =
+            br2_check_set(check, BR2PGO_CHECK_STALE_LINES, share(stale->moved, stale->executed),
+                          "%zu functions", stale->moved_functions);
+        note_worst(figure, graph, stale->moved_worst, "has most of them");
+    }
+}
+
+/* Lines are compared where the figures are in terms of lines. */
+static int check_stale(struct br2_check *check, const struct br2pgo_conversion *conversion,
                        struct br2pgo_error *err)
 {
     struct br2_image *other;
@@ -96,18 +127,15 @@ static int check_stale(struct br2_check *check, const struct br2_flow_graph *gra
     if (rc != 0) {
         return rc;
     }
-    rc = br2_flow_stale(graph, other, &stale, err);
-    if (rc == 0) {
-        struct br2_check_figure *figure = br2_check_set(
-            check, BR2PGO_CHECK_STALE, share(stale.changed + stale.missing, stale.executed),
-            "%zu functions changed, %zu are gone", stale.changed_functions,
-            stale.missing_functions);
-        size_t used = strlen(figure->note);
-        if (stale.worst != BR2_NO_FUNCTION) {
-            snprintf(figure->note + used, sizeof figure->note - used, ", %.120s ran most",
-                     graph->functions[stale.worst].range->name);
-        }
+    struct br2_stale_builds builds = {.debug = conversion->debug, .other = other};
+    if (builds.debug != NULL) {
+        rc = br2_debug_open(other, NULL, conversion->options.sysroot, &builds.other_debug, err);
     }
+    rc = rc != 0 ? rc : br2_flow_stale(conversion->graph, &builds, &stale, err);
+    if (rc == 0) {
+        set_stale(check, conversion->graph, &stale);
+    }
+    br2_debug_close(builds.other_debug);
     br2_image_close(other);
     return rc;
 }
@@ -119,7 +147,7 @@ int br2_check_recording(struct br2_check *check, const struct br2pgo_conversion 
     rc = rc != 0 ? rc : check_flow(check, conversion->graph, err);
     rc = rc != 0 ? rc : br2_check_newest(check, conversion, err);
     if (rc == 0 && check->options->against != NULL) {
-        rc = check_stale(check, conversion->graph, err);
+        rc = check_stale(check, conversion, err);
     }
     if (rc == 0) {
         check_lost(check, conversion->graph);

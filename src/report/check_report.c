@@ -62,7 +62,7 @@ static void put_figure(const struct br2_check_figure *figure, struct br2_buf *ou
         snprintf(limit, sizeof limit, "%s %s", figure->at_least ? ">=" : "<=",
                  number_text(figure, figure->limit, number, sizeof number));
     }
-    br2_buf_printf(out, "%-6s %-13s %10s  %-10s  %s%s%s\n",
+    br2_buf_printf(out, "%-6s %-14s %10s  %-10s  %s%s%s\n",
                    br2_check_missed(figure) ? "MISSED" : (figure->limited ? "ok" : ""),
                    figure->name, number_text(figure, figure->value, value, sizeof value), limit,
                    figure->about, figure->note[0] != '\0' ? ": " : "", figure->note);
@@ -71,7 +71,7 @@ static void put_figure(const struct br2_check_figure *figure, struct br2_buf *ou
 void br2_check_text(const struct br2_check_report *report, struct br2_buf *out)
 {
     put_verdict(report, out);
-    br2_buf_printf(out, "\n%-6s %-13s %10s  %-10s  (%s)\n", "", "figure", "value", "wanted",
+    br2_buf_printf(out, "\n%-6s %-14s %10s  %-10s  (%s)\n", "", "figure", "value", "wanted",
                    report->format);
     for (size_t i = 0; i < report->figure_count; i++) {
         if (report->figures[i].known) {
