@@ -133,6 +133,14 @@ struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t
     };
 }
 
+void br2_live_traces_set_views(struct br2_live_traces *table, const uint32_t *views)
+{
+    for (size_t i = 1; i < table->used; i++) {
+        uint64_t where = table->traces[i].where;
+        table->traces[i].where = (where & BR2_REPEATED) | views[(uint32_t)where];
+    }
+}
+
 void br2_live_traces_clear(struct br2_live_traces *table)
 {
     if (table->slots != NULL) {

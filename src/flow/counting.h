@@ -43,6 +43,9 @@ struct br2_live_traces {
 bool br2_live_traces_full(const struct br2_live_traces *table);
 /* The trace of that number, 1 to used - 1, with its run. */
 struct br2_trace br2_live_traces_get(const struct br2_live_traces *table, size_t number);
+/* Puts another view in the place of each, `views[old]`: of traces that were counted before views
+ * were known. Folding is what can be done with the table then. */
+void br2_live_traces_set_views(struct br2_live_traces *table, const uint32_t *views);
 /* Forgets all traces, keeps the memory. */
 void br2_live_traces_clear(struct br2_live_traces *table);
 void br2_live_traces_done(struct br2_live_traces *table);

@@ -286,6 +286,19 @@ const struct br2_recording_info *br2_input_info(const struct br2_input *input);
 int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                          struct br2pgo_error *err);
 
+/* Samples that a first pass hands out where reading twice would cost more than a pass. */
+struct br2_early_samples {
+    const bool *wanted; /* as for br2_input_read_samples */
+    br2_sample_sink sink;
+    void *user;
+    bool all; /* afterwards: whether all that a second pass would hand out have been */
+};
+
+/* First pass that hands out compressed samples on its way, between the task events of their file:
+ * unpacking them is most of the work. */
+int br2_input_read_tasks_early(struct br2_input *input, br2_task_sink sink, void *user,
+                               struct br2_early_samples *early, struct br2pgo_error *err);
+
 /* Second pass: the samples that have at least one branch record, in file order, of the events whose
  * numbers `wanted` (one for each event) says. Needs the first pass. */
 int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,

@@ -19,7 +19,8 @@ struct br2_input {
     uint64_t total;
     br2_input_tick tick; /* NULL: nobody watches */
     void *tick_user;
-    void *state; /* the format's own */
+    struct br2_early_samples *early; /* NULL: the first pass hands out none */
+    void *state;                     /* the format's own */
 };
 
 extern const struct br2_input_format br2_perf_data_format;

@@ -191,6 +191,16 @@ int br2_input_read_tasks(struct br2_input *input, br2_task_sink sink, void *user
     return rc ? rc : input->format->read_tasks(input, sink, user, err);
 }
 
+int br2_input_read_tasks_early(struct br2_input *input, br2_task_sink sink, void *user,
+                               struct br2_early_samples *early, struct br2pgo_error *err)
+{
+    early->all = false;
+    input->early = early;
+    int rc = br2_input_read_tasks(input, sink, user, err);
+    input->early = NULL;
+    return rc;
+}
+
 int br2_input_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                            void *user, struct br2pgo_error *err)
 {

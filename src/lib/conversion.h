@@ -34,6 +34,7 @@ struct br2_recording {
     uint64_t samples;               /* of all events ... */
     uint64_t unknown_event_samples; /* ... and of none that the header knows */
     bool counted;                   /* it is made of counts, not of samples */
+    bool counted_early;             /* folded and stats are there when it is open */
     bool of_file;                   /* its addresses are those of a file: see addressing.c */
     uint64_t event_samples;         /* of the events in use */
     uint64_t malformed_samples;

@@ -15,6 +15,7 @@ struct batch {
     struct batch *next;
     size_t count;
     struct br2_sample samples[BATCH_SAMPLES];
+    uint32_t numbers[BATCH_SAMPLES]; /* of their views, where these are not known yet */
     uint8_t *bytes; /* records of samples that are valid only while they are read */
     size_t used;
 };
@@ -28,12 +29,15 @@ struct counter {
     struct br2_counting counting;
     struct br2_folded folded;
     struct br2_turn turn; /* of the last sample's process */
+    bool full;            /* and cannot be folded yet: nothing more is counted */
     int rc;
     struct br2pgo_error err;
 };
 
 struct br2_counters {
     const struct br2_spaces *spaces;
+    bool early;               /* they are not known while samples come */
+    const uint32_t *views;    /* then: by the numbers that came with samples */
     struct counter *counters; /* [0] is the reader */
     unsigned count;
     unsigned running; /* the reader among them */
@@ -47,6 +51,24 @@ struct br2_counters {
     bool abandoned; /* what waits is not to be counted */
 };
 
+static int fold(struct counter *counter)
+{
+    const struct br2_counters *all = counter->all;
+    if (all->early) {
+        br2_live_traces_set_views(&counter->live, all->views);
+    }
+    return br2_fold(&counter->folded, all->spaces, &counter->counting, &counter->err);
+}
+
+static int count_early(struct counter *counter, const struct br2_sample *sample, uint32_t number)
+{
+    if (!counter->full && !br2_count_sample(&counter->counting, sample, number)) {
+        return br2_fail_memory(&counter->err);
+    }
+    counter->full = br2_live_traces_full(&counter->live);
+    return 0;
+}
+
 static int count_sample(struct counter *counter, const struct br2_sample *sample)
 {
     const struct br2_spaces *spaces = counter->all->spaces;
@@ -55,14 +77,16 @@ static int count_sample(struct counter *counter, const struct br2_sample *sample
         return br2_fail_memory(&counter->err);
     }
     return br2_live_traces_full(&counter->live) || br2_live_traces_full(&counter->timed)
-               ? br2_fold(&counter->folded, spaces, &counter->counting, &counter->err)
+               ? fold(counter)
                : 0;
 }
 
 static void count_batch(struct counter *counter, const struct batch *batch)
 {
+    bool early = counter->all->early;
     for (size_t i = 0; counter->rc == 0 && i < batch->count; i++) {
-        counter->rc = count_sample(counter, &batch->samples[i]);
+        counter->rc = early ? count_early(counter, &batch->samples[i], batch->numbers[i])
+                            : count_sample(counter, &batch->samples[i]);
     }
 }
 
@@ -98,8 +122,8 @@ static void *count_batches(void *user)
         all->empty = batch;
     }
     pthread_mutex_unlock(&all->lock);
-    if (counter->rc == 0) {
-        counter->rc = br2_fold(&counter->folded, all->spaces, &counter->counting, &counter->err);
+    if (counter->rc == 0 && all->spaces != NULL && !counter->full) {
+        counter->rc = fold(counter);
     }
     return NULL;
 }
@@ -181,6 +205,24 @@ int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct b
     return 0;
 }
 
+int br2_counters_new_early(unsigned threads, struct br2_counters **ret, struct br2pgo_error *err)
+{
+    int rc = br2_counters_new(NULL, threads, ret, err);
+    if (rc == 0) {
+        (*ret)->early = true; /* threads wait for the lock of a batch */
+    }
+    return rc;
+}
+
+void br2_counters_set_views(struct br2_counters *all, const struct br2_spaces *spaces,
+                            const uint32_t *views)
+{
+    pthread_mutex_lock(&all->lock);
+    all->spaces = spaces;
+    all->views = views;
+    pthread_mutex_unlock(&all->lock);
+}
+
 void br2_counters_time(struct br2_counters *all)
 {
     for (unsigned i = 0; i < all->count; i++) { /* its thread waits for the lock of a batch */
@@ -211,29 +253,52 @@ static void hand_over(struct br2_counters *all)
     all->filling = empty;
 }
 
-int br2_counters_take(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+static void put_in_batch(struct br2_counters *all, const struct br2_sample *sample, uint32_t number)
 {
-    struct br2_counters *all = user;
-    struct counter *reader = &all->counters[0];
-    if (all->running == 1) {
-        reader->rc = count_sample(reader, sample);
-    } else {
-        size_t bytes = sample->lasting ? 0 : sample->count * sizeof(struct br2_branch_record);
-        if (all->filling->count == BATCH_SAMPLES || bytes > BATCH_BYTES - all->filling->used) {
-            hand_over(all);
-        }
-        struct batch *batch = all->filling;
-        struct br2_sample *kept = &batch->samples[batch->count++];
-        *kept = *sample;
-        if (bytes != 0) {
-            kept->records = memcpy(batch->bytes + batch->used, sample->records, bytes);
-            batch->used += bytes;
-        }
+    size_t bytes = sample->lasting ? 0 : sample->count * sizeof(struct br2_branch_record);
+    if (all->filling->count == BATCH_SAMPLES || bytes > BATCH_BYTES - all->filling->used) {
+        hand_over(all);
     }
+    struct batch *batch = all->filling;
+    struct br2_sample *kept = &batch->samples[batch->count];
+    batch->numbers[batch->count++] = number;
+    *kept = *sample;
+    if (bytes != 0) {
+        kept->records = memcpy(batch->bytes + batch->used, sample->records, bytes);
+        batch->used += bytes;
+    }
+}
+
+/* What became of the reader's part. */
+static int tell(const struct br2_counters *all, struct br2pgo_error *err)
+{
+    const struct counter *reader = &all->counters[0];
     if (reader->rc != 0 && err != NULL) {
         *err = reader->err;
     }
     return reader->rc;
+}
+
+int br2_counters_take(void *user, const struct br2_sample *sample, struct br2pgo_error *err)
+{
+    struct br2_counters *all = user;
+    if (all->running == 1) {
+        all->counters[0].rc = count_sample(&all->counters[0], sample);
+    } else {
+        put_in_batch(all, sample, 0);
+    }
+    return tell(all, err);
+}
+
+int br2_counters_take_early(struct br2_counters *all, const struct br2_sample *sample,
+                            uint32_t number, struct br2pgo_error *err)
+{
+    if (all->running == 1) {
+        all->counters[0].rc = count_early(&all->counters[0], sample, number);
+    } else {
+        put_in_batch(all, sample, number);
+    }
+    return tell(all, err);
 }
 
 /* Has the threads end. What waits to be counted is, or is abandoned. */
@@ -258,8 +323,13 @@ int br2_counters_finish(struct br2_counters *all, struct br2_folded *folded,
         count_batch(reader, all->filling);
     }
     join(all, false);
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->counters[i].rc == 0 && all->counters[i].full) {
+            return 1;
+        }
+    }
     if (reader->rc == 0) {
-        reader->rc = br2_fold(&reader->folded, all->spaces, &reader->counting, &reader->err);
+        reader->rc = fold(reader);
     }
     *stats = (struct br2_count_stats){0};
     for (unsigned i = 0; i < all->count; i++) {

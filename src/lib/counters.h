@@ -22,11 +22,22 @@ struct br2_counters;
  */
 int br2_counters_new(const struct br2_spaces *spaces, unsigned threads, struct br2_counters **ret,
                      struct br2pgo_error *err);
+/*
+ * Counts before address spaces are known: the same without `spaces`. Samples come by
+ * br2_counters_take_early, with a number for a view that is not known yet. What it is, in `views`,
+ * must be said before br2_counters_finish; `spaces` and `views` stay until that returns.
+ */
+int br2_counters_new_early(unsigned threads, struct br2_counters **ret, struct br2pgo_error *err);
+int br2_counters_take_early(struct br2_counters *all, const struct br2_sample *sample,
+                            uint32_t number, struct br2pgo_error *err);
+void br2_counters_set_views(struct br2_counters *all, const struct br2_spaces *spaces,
+                            const uint32_t *views);
 /* Before the first sample: cycles are counted, too. */
 void br2_counters_time(struct br2_counters *all);
 /* Takes a sample in. A br2_sample_sink: `user` is the struct br2_counters. */
 int br2_counters_take(void *user, const struct br2_sample *sample, struct br2pgo_error *err);
-/* After the last sample: waits for all, adds up. */
+/* After the last sample: waits for all, adds up. 1: nothing is added, a table was full before
+ * address spaces were known. */
 int br2_counters_finish(struct br2_counters *all, struct br2_folded *folded,
                         struct br2_count_stats *stats, struct br2pgo_error *err);
 /* Also before the last sample: what is not counted yet is left. */

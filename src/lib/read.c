@@ -7,6 +7,7 @@
 #include "flow/counted.h"
 #include "lib/conversion.h"
 #include "lib/counters.h"
+#include "lib/early.h"
 #include "lib/trace.h"
 
 /* PERF_SAMPLE_BRANCH_* of linux/perf_event.h */
@@ -280,7 +281,7 @@ static int count_samples(struct br2pgo_conversion *conversion, struct br2_record
 int br2_recording_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                         struct br2pgo_error *err)
 {
-    int rc = count_samples(conversion, recording, err);
+    int rc = recording->counted_early ? 0 : count_samples(conversion, recording, err);
     if (rc == 0 && conversion->options.ignore_kernel) {
         rc = br2_leave_out_kernel(recording, err);
     }
@@ -350,12 +351,16 @@ static char *spool_folder(const struct br2pgo_conversion *conversion)
 struct task_user {
     const struct br2_selection *selection;
     struct br2_recording *recording;
+    struct br2_early *early; /* NULL: nothing is counted yet */
 };
 
 static int take_task(void *user, const struct br2_task_event *event, struct br2pgo_error *err)
 {
     const struct task_user *following = user;
     int rc = br2_chosen_add_task(following->recording, following->selection, event, err);
+    if (following->early != NULL) {
+        br2_early_add_task(following->early, event);
+    }
     return rc != 0 ? rc : br2_spaces_add(following->recording->spaces, event, err);
 }
 
@@ -369,8 +374,8 @@ static void keep_info(struct br2_recording *recording)
     recording->of_file = info->addressing == BR2_ADDRESSES_OF_FILE;
 }
 
-int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
-                       struct br2pgo_error *err)
+static int open_input(const struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                      struct br2pgo_error *err)
 {
     char *folder = spool_folder(conversion);
     int rc = br2_input_open_spooling(recording->path, folder, &recording->input, err);
@@ -379,13 +384,21 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
         return rc;
     }
     recording->spaces = br2_spaces_new();
-    if (recording->spaces == NULL) {
-        return br2_fail_memory(err);
-    }
+    return recording->spaces != NULL ? 0 : br2_fail_memory(err);
+}
+
+/* Follows the address spaces of a recording that is open. `early`, if it is not NULL, is told, and
+ * `samples` go where it says. */
+static int follow_spaces(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                         struct br2_early *early, struct br2_early_samples *samples,
+                         struct br2pgo_error *err)
+{
     struct watching watching = {conversion, recording->input, "scanning"};
     br2_input_set_tick(recording->input, watch, &watching);
-    struct task_user following = {&conversion->selection, recording};
-    rc = br2_input_read_tasks(recording->input, take_task, &following, err);
+    struct task_user following = {&conversion->selection, recording, early};
+    int rc = early != NULL
+                 ? br2_input_read_tasks_early(recording->input, take_task, &following, samples, err)
+                 : br2_input_read_tasks(recording->input, take_task, &following, err);
     br2_input_set_tick(recording->input, NULL, NULL);
     keep_info(recording);
     if (rc == 0) {
@@ -403,10 +416,45 @@ int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recordin
     return rc;
 }
 
+int br2_recording_open(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                       struct br2pgo_error *err)
+{
+    int rc = open_input(conversion, recording, err);
+    return rc != 0 ? rc : follow_spaces(conversion, recording, NULL, NULL, err);
+}
+
+/* Opens a recording and, where its samples are compressed and all of them count, counts them in the
+ * same pass, if that can be. */
+static int open_and_count(struct br2pgo_conversion *conversion, struct br2_recording *recording,
+                          struct br2pgo_error *err)
+{
+    if (br2_selection_chooses(&conversion->selection) || conversion->wanted.any) {
+        return br2_recording_open(conversion, recording, err);
+    }
+    int rc = open_input(conversion, recording, err);
+    if (rc != 0) {
+        return rc;
+    }
+    struct br2_early *early = br2_early_new(threads_for(conversion, recording->input));
+    bool *wanted = list_wanted(conversion, br2_input_info(recording->input));
+    struct br2_early_samples samples = {.wanted = wanted, .sink = br2_early_take, .user = early};
+    rc = early == NULL || wanted == NULL
+             ? br2_fail_memory(err)
+             : follow_spaces(conversion, recording, early, &samples, err);
+    if (rc == 0 && samples.all && !br2_trace_is_used(br2_input_info(recording->input))) {
+        rc = br2_early_finish(early, recording->spaces, &recording->folded, &recording->stats, err);
+        recording->counted_early = rc == 0;
+        rc = rc < 0 ? rc : 0;
+    }
+    br2_free(wanted);
+    br2_early_free(early);
+    return rc;
+}
+
 int br2_recording_read(struct br2pgo_conversion *conversion, struct br2_recording *recording,
                        struct br2pgo_error *err)
 {
-    int rc = br2_recording_open(conversion, recording, err);
+    int rc = open_and_count(conversion, recording, err);
     if (rc == 0) {
         recording->event_samples =
             count_event_samples(conversion, br2_input_info(recording->input));

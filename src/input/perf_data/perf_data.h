@@ -340,6 +340,21 @@ int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
 int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sample_sink sink,
                           void *user, struct br2pgo_error *err);
 
+/* samples.c: one sample after the other, of whoever walks. */
+struct br2_perf_samples {
+    struct br2_perf *perf;
+    const bool *wanted;
+    bool has_time;
+    br2_sample_sink sink;
+    void *user;
+};
+/* Before the first; makes the scratch memory. */
+int br2_perf_begin_samples(const struct br2_perf_samples *samples, struct br2pgo_error *err);
+/* Hands out the sample that a record is, if it is wanted and has branch records. */
+int br2_perf_read_sample(const struct br2_perf_samples *samples,
+                         const struct br2_perf_record *record, const struct br2_perf_walk *walk,
+                         struct br2pgo_error *err);
+
 int br2_perf_read_trace(struct br2_input *input, br2_trace_sink sink, void *user,
                         struct br2pgo_error *err);
 /* trace.c: takes in what an AUXTRACE_INFO record says of the trace. */

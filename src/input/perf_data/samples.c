@@ -6,14 +6,6 @@
 #define RECORD       24
 #define SCRATCH_SIZE ((size_t)64 * 1024) /* a record's size has 16 bits */
 
-struct pass {
-    struct br2_perf *perf;
-    const bool *wanted;
-    bool has_time;
-    br2_sample_sink sink;
-    void *user;
-};
-
 /* `width` bits of the flags of a big-endian machine, whose first field is at the top. */
 static uint64_t field(uint64_t flags, unsigned low, unsigned width)
 {
@@ -50,12 +42,12 @@ static const uint8_t *convert(const struct br2_perf *perf, const uint8_t *record
     return perf->scratch;
 }
 
-static void read_fields(const struct pass *pass, const struct br2_perf_attr *attr,
+static void read_fields(const struct br2_perf_samples *samples, const struct br2_perf_attr *attr,
                         const uint8_t *body, uint64_t ordinal, struct br2_sample *ret)
 {
-    const struct br2_perf *perf = pass->perf;
+    const struct br2_perf *perf = samples->perf;
     const struct br2_perf_layout *layout = &attr->layout;
-    ret->time = pass->has_time ? br2_perf_u64(perf, body + layout->time) : ordinal;
+    ret->time = samples->has_time ? br2_perf_u64(perf, body + layout->time) : ordinal;
     ret->pid = BR2_PID_KERNEL;
     ret->tid = BR2_PID_KERNEL;
     if (layout->tid != BR2_PERF_ABSENT) {
@@ -70,12 +62,13 @@ static void read_fields(const struct pass *pass, const struct br2_perf_attr *att
                                                     : attr->period;
 }
 
-static int read_sample(const struct pass *pass, const struct br2_perf_record *record,
-                       const struct br2_perf_walk *walk, struct br2pgo_error *err)
+int br2_perf_read_sample(const struct br2_perf_samples *samples,
+                         const struct br2_perf_record *record, const struct br2_perf_walk *walk,
+                         struct br2pgo_error *err)
 {
-    const struct br2_perf *perf = pass->perf;
+    const struct br2_perf *perf = samples->perf;
     struct br2_sample sample = {.repeats = 0};
-    if (!br2_perf_sample_attr(perf, record, &sample.event) || !pass->wanted[sample.event]) {
+    if (!br2_perf_sample_attr(perf, record, &sample.event) || !samples->wanted[sample.event]) {
         return 0;
     }
     const struct br2_perf_attr *attr = &perf->attrs[sample.event];
@@ -89,30 +82,47 @@ static int read_sample(const struct pass *pass, const struct br2_perf_record *re
     if (sample.count == 0) {
         return 0;
     }
-    read_fields(pass, attr, record->body, walk->ordinal, &sample);
+    read_fields(samples, attr, record->body, walk->ordinal, &sample);
     sample.lasting = !walk->inside && !perf->convert_records;
     if (perf->convert_records) {
         sample.records = convert(perf, sample.records, sample.count);
     }
-    return pass->sink(pass->user, &sample, err);
+    return samples->sink(samples->user, &sample, err);
 }
 
-static int read_all(const struct pass *pass, struct br2pgo_error *err)
+static int read_all(const struct br2_perf_samples *samples, struct br2pgo_error *err)
 {
     struct br2_perf_walk walk;
     struct br2_perf_record record;
-    br2_perf_walk_start(&walk, pass->perf, false);
+    br2_perf_walk_start(&walk, samples->perf, false);
     int more;
     while ((more = br2_perf_walk_next(&walk, &record, err)) > 0) {
         int rc = br2_perf_tick(&walk, err);
         if (!rc && record.type == BR2_PERF_SAMPLE) {
-            rc = read_sample(pass, &record, &walk, err);
+            rc = br2_perf_read_sample(samples, &record, &walk, err);
         }
         if (rc) {
             return rc;
         }
     }
     return more;
+}
+
+int br2_perf_begin_samples(const struct br2_perf_samples *samples, struct br2pgo_error *err)
+{
+    struct br2_perf *perf = samples->perf;
+    if (perf->convert_records && !perf->scratch) {
+        perf->scratch = br2_alloc(SCRATCH_SIZE);
+        if (!perf->scratch) {
+            return br2_fail_memory(err);
+        }
+    }
+    for (size_t i = 0; i < perf->attr_count; i++) {
+        if (samples->wanted[i]) {
+            perf->input->info.events[i].malformed_samples = 0;
+        }
+    }
+    return 0;
 }
 
 /* Malformed samples are counted per event, so that reading one twice does not count it twice. */
@@ -129,25 +139,15 @@ int br2_perf_read_samples(struct br2_input *input, const bool *wanted, br2_sampl
                           void *user, struct br2pgo_error *err)
 {
     struct br2_perf *perf = input->state;
-    if (perf->convert_records && !perf->scratch) {
-        perf->scratch = br2_alloc(SCRATCH_SIZE);
-        if (!perf->scratch) {
-            return br2_fail_memory(err);
-        }
-    }
-    for (size_t i = 0; i < perf->attr_count; i++) {
-        if (wanted[i]) {
-            input->info.events[i].malformed_samples = 0;
-        }
-    }
-    struct pass pass = {
+    struct br2_perf_samples samples = {
         .perf = perf,
         .wanted = wanted,
         .has_time = input->info.has_time,
         .sink = sink,
         .user = user,
     };
-    int rc = read_all(&pass, err);
+    int rc = br2_perf_begin_samples(&samples, err);
+    rc = rc ? rc : read_all(&samples, err);
     account(perf);
     return rc;
 }

@@ -13,6 +13,8 @@ struct pass {
     struct br2_perf_walk walk;
     br2_task_sink sink;
     void *user;
+    struct br2_early_samples *early; /* NULL: none are handed out */
+    struct br2_perf_samples samples; /* for these */
 };
 
 /* The fields of a record's body before its trailer. */
@@ -203,6 +205,16 @@ static void count_sample(struct pass *pass, const struct br2_perf_record *record
     }
 }
 
+/* Samples that are not compressed cost little to be read once more. */
+static int early_sample(struct pass *pass, const struct br2_perf_record *record,
+                        struct br2pgo_error *err)
+{
+    if (!pass->walk.inside) {
+        pass->early->all = false;
+    }
+    return pass->early->all ? br2_perf_read_sample(&pass->samples, record, &pass->walk, err) : 0;
+}
+
 static int read_record(struct pass *pass, const struct br2_perf_record *record,
                        struct br2pgo_error *err)
 {
@@ -210,7 +222,7 @@ static int read_record(struct pass *pass, const struct br2_perf_record *record,
     switch (record->type) {
     case BR2_PERF_SAMPLE:
         count_sample(pass, record);
-        return 0;
+        return pass->early ? early_sample(pass, record, err) : 0;
     case BR2_PERF_MMAP:
     case BR2_PERF_MMAP2:
     case BR2_PERF_COMM:
@@ -259,26 +271,54 @@ static void reset_counts(struct br2_perf *perf)
     }
 }
 
+static int begin_early(struct pass *pass, struct br2pgo_error *err)
+{
+    struct br2_early_samples *early = pass->perf->input->early;
+    if (!early) {
+        return 0;
+    }
+    early->all = true;
+    pass->early = early;
+    pass->samples = (struct br2_perf_samples){
+        .perf = pass->perf,
+        .wanted = early->wanted,
+        .has_time = pass->info->has_time,
+        .sink = early->sink,
+        .user = early->user,
+    };
+    return br2_perf_begin_samples(&pass->samples, err);
+}
+
+static int read_records(struct pass *pass, struct br2pgo_error *err)
+{
+    struct br2_perf_record record;
+    int more;
+    while ((more = br2_perf_walk_next(&pass->walk, &record, err)) > 0) {
+        int rc = br2_perf_tick(&pass->walk, err);
+        if (!rc) {
+            rc = read_record(pass, &record, err);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return more;
+}
+
 int br2_perf_read_tasks(struct br2_input *input, br2_task_sink sink, void *user,
                         struct br2pgo_error *err)
 {
     struct br2_perf *perf = input->state;
     struct pass pass = {.perf = perf, .info = &input->info, .sink = sink, .user = user};
     reset_counts(perf);
-    br2_perf_walk_start(&pass.walk, perf, false);
-    struct br2_perf_record record;
-    int more;
-    while ((more = br2_perf_walk_next(&pass.walk, &record, err)) > 0) {
-        int rc = br2_perf_tick(&pass.walk, err);
-        if (!rc) {
-            rc = read_record(&pass, &record, err);
-        }
-        if (rc) {
-            return rc;
-        }
+    int rc = begin_early(&pass, err);
+    if (rc) {
+        return rc;
     }
-    if (more < 0) {
-        return more;
+    br2_perf_walk_start(&pass.walk, perf, false);
+    rc = read_records(&pass, err);
+    if (rc) {
+        return rc;
     }
     struct br2_recording_info *info = pass.info;
     info->records = pass.walk.ordinal;

@@ -239,6 +239,49 @@ static void reads_compressed_records(void **state)
     close_recording(&plain);
 }
 
+/* What a first pass hands out early, told as text, and whether that was all. */
+static bool read_early(struct recording *r)
+{
+    bool wanted[] = {true};
+    struct br2_buf tasks = {0};
+    struct br2_early_samples early = {.wanted = wanted, .sink = tell_sample, .user = &r->text};
+    br2_buf_done(&r->text);
+    r->text = (struct br2_buf){0};
+    assert_int_equal(br2_input_read_tasks_early(r->input, tell_task, &tasks, &early, NULL), 0);
+    br2_buf_u8(&r->text, 0);
+    br2_buf_done(&tasks);
+    return early.all;
+}
+
+/* Compressed samples are all handed out in the first pass, unless others are among them. */
+static void hands_out_compressed_samples_early(void **state)
+{
+    (void)state;
+    const char *description = "event sample=IP,TID,TIME,BRANCH_STACK\ncompress 100\n"
+                              "repeat 5\nsample pid=7 ip=i : i*4/i*8/P/-/-/1\nend\n"
+                              "mmap2 pid=7 addr=0x400000 len=0x1000 name=/bin/a\nend\n";
+    struct recording r;
+    struct recording twice;
+    open_recording(&r, description);
+    open_recording(&twice, description);
+    tasks_of(&twice);
+    samples_of(&twice, 0);
+    assert_true(read_early(&r));
+    assert_int_equal(r.info->samples, 5);
+    assert_string_equal((const char *)r.text.bytes, (const char *)twice.text.bytes);
+    close_recording(&twice);
+    close_recording(&r);
+    open_blocks(&r, "compress 100");
+    assert_false(read_early(&r));
+    assert_int_equal(r.info->samples, 21);
+    assert_non_null(strstr(samples_of(&r, 0), " 3>4:"));
+    close_recording(&r);
+    open_blocks(&r, "repeat 1");
+    assert_false(read_early(&r));
+    assert_string_equal((const char *)r.text.bytes, "");
+    close_recording(&r);
+}
+
 static void stops_at_compressed_rubbish(void **state)
 {
     (void)state;
@@ -268,6 +311,7 @@ int main(void)
         cmocka_unit_test(does_not_guess_events),
         cmocka_unit_test(counts_malformed_samples),
         cmocka_unit_test(reads_compressed_records),
+        cmocka_unit_test(hands_out_compressed_samples_early),
         cmocka_unit_test(stops_at_compressed_rubbish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
