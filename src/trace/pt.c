@@ -257,6 +257,7 @@ static enum br2_trace_loss loss_of(int status)
         return BR2_TRACE_NO_CODE;
     case pte_bad_opc:
     case pte_bad_packet:
+    case pte_nomem: /* more packets in a PSB+ than libipt has room for, which has a fixed size */
         return BR2_TRACE_CORRUPT;
     default:
         return BR2_TRACE_MISMATCH;
@@ -279,43 +280,43 @@ static int begin_thread(struct pt_stream *s, struct br2pgo_error *err)
     return rc != 0 || known ? rc : br2_pt_code_use(&s->code, s->decoder, BR2_VIEW_UNKNOWN, err);
 }
 
+/* Finds the next place to begin at, behind `*at`, where the last was. Returns a status of libipt's;
+ * -pte_eos: there is none. */
+static int synchronise(struct pt_stream *s, uint64_t *at)
+{
+    uint64_t begin;
+    int status = pt_blk_sync_forward(s->decoder);
+    if (status == -pte_eos || pt_blk_get_sync_offset(s->decoder, &begin) < 0 ||
+        (*at != UINT64_MAX && begin <= *at)) { /* it would go round and round */
+        return -pte_eos;
+    }
+    *at = begin;
+    s->offset = begin;
+    s->idle = 0;
+    return status;
+}
+
 /* Decodes from one place to begin at to the next, as long as there is one. */
 static int decode_piece(struct pt_stream *s, const struct br2_trace_piece *piece,
                         struct br2pgo_error *err)
 {
     uint64_t lost_at = 0; /* what is behind was not decoded */
-    uint64_t last = 0;    /* place to begin at */
-    bool synced = false;
-    int rc = 0;
+    uint64_t begin = UINT64_MAX;
     for (;;) {
-        int status = pt_blk_sync_forward(s->decoder);
-        if (status == -pte_nomem) {
-            return br2_fail_memory(err);
-        }
-        if (status < 0) {
+        int status = synchronise(s, &begin);
+        if (status == -pte_eos) {
             break;
         }
-        uint64_t begin = 0;
-        pt_blk_get_sync_offset(s->decoder, &begin);
-        if (synced && begin <= last) {
-            break; /* it would go round and round */
-        }
-        synced = true;
-        last = begin;
         s->stats->skipped += begin > lost_at ? begin - lost_at : 0;
-        s->offset = begin;
-        s->idle = 0;
-        rc = begin_thread(s, err);
-        if (rc != 0) {
-            return rc;
+        lost_at = begin;
+        int rc = 0;
+        if (status >= 0) {
+            rc = begin_thread(s, err);
+            status = rc == 0 ? decode_on(s, status, &rc, err) : FAILED;
+            lost_at = decoder_offset(s);
         }
-        status = decode_on(s, status, &rc, err);
-        if (rc != 0) {
+        if (rc != 0 || status == -pte_eos) {
             return rc;
-        }
-        lost_at = decoder_offset(s);
-        if (status == -pte_eos) {
-            return 0;
         }
         if (status == -pte_nomap && s->stats->no_code_at == 0) {
             s->stats->no_code_at = s->code.missing;
