@@ -42,6 +42,15 @@ python3 "$here/make_large.py" "$folder/perf.data" "${sizes##*,}" "$folder/large.
 "$build/tools/count" --rounds "$rounds" --threads 2 "$folder/large.data"
 rm "$folder/large.data"
 
+if [ -x "$build/tools/pt_trace" ]; then
+    printf '\n## Intel PT\n'
+    "$build/bin/br2pgo" record -q --emulate --period 1 --depth 8 -o "$folder/run.data" -- "$folder/program" 30000
+    mkdir "$folder/trace"
+    "$build/tools/pt_encode" "$folder/run.data" "$folder/trace" | "$build/tools/mkperf" -o "$folder/traced.data"
+    "$build/tools/pt_trace" --rounds "$rounds" "$folder/traced.data"
+    rm -r "$folder/run.data" "$folder/trace"
+fi
+
 printf '\n## Cases\n\n'
 python3 "$here/cases.py" --build "$build" --recording "$folder/perf.data" --binary "$folder/program" \
     --rounds "$rounds" --scratch "$folder"
