@@ -46,6 +46,7 @@ struct br2_location {
     uint32_t scope;
     uint32_t line;          /* 0: compiler generated or no row */
     uint32_t discriminator; /* raw */
+    uint32_t file;          /* for br2_debug_location_file */
 };
 
 struct br2_debug_function {
@@ -61,6 +62,7 @@ struct br2_debug_function {
                        has the symbol of a function, else of the first one */
     const char *producer; /* DW_AT_producer of the unit, "" where missing */
     bool assembly;        /* written in assembly language: assemblers give no declarations */
+    void *lines_unit;     /* whose line table the locations are of */
 };
 
 /* What the whole image's debug information can be used for. */
@@ -113,6 +115,11 @@ struct br2_debug_missing {
     bool has_package;    /* it is there, but has not those that are missing */
 };
 const struct br2_debug_missing *br2_debug_missing(const struct br2_debug *debug);
+
+/* The file of a location's line, which is not its scope's where code is included; "" where it is
+ * unknown. */
+const char *br2_debug_location_file(const struct br2_debug_function *function,
+                                    const struct br2_location *location);
 
 /* The location that contains `address`, or NULL. */
 const struct br2_location *br2_debug_location(const struct br2_debug_function *function,

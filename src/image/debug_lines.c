@@ -22,6 +22,7 @@ struct program {
     /* The state machine's registers. */
     uint64_t address;
     uint64_t operation;
+    uint64_t file;
     uint64_t line;
     uint64_t discriminator;
     size_t first; /* row of the current sequence */
@@ -103,6 +104,7 @@ static void reset(struct program *p, const struct br2_line_table *table)
 {
     p->address = 0;
     p->operation = 0;
+    p->file = 1;
     p->line = 1;
     p->discriminator = 0;
     p->first = table->row_count;
@@ -118,7 +120,8 @@ static void advance(struct program *p, uint64_t operations)
 /* Appends the current row to the sequence; one that goes back in the sequence has no meaning. */
 static bool add_row(struct program *p, struct br2_line_table *table)
 {
-    struct br2_line_row row = {p->address, (uint32_t)p->line, (uint32_t)p->discriminator};
+    struct br2_line_row row = {p->address, (uint32_t)p->file, (uint32_t)p->line,
+                               (uint32_t)p->discriminator};
     p->discriminator = 0;
     if (table->row_count > p->first) {
         struct br2_line_row *last = &table->rows[table->row_count - 1];
@@ -200,6 +203,9 @@ static bool standard(struct program *p, struct br2_line_table *table, uint8_t op
         return true;
     case DW_LNS_advance_line:
         p->line += (uint64_t)read_sleb(c);
+        return true;
+    case DW_LNS_set_file:
+        p->file = br2_cursor_uleb(c);
         return true;
     case DW_LNS_const_add_pc:
         advance(p, (255U - p->opcode_base) / p->line_range);

@@ -125,6 +125,13 @@ const char *br2_debug_file_path(struct br2_debug_file file)
     return path != NULL ? path : "";
 }
 
+const char *br2_debug_location_file(const struct br2_debug_function *function,
+                                    const struct br2_location *location)
+{
+    struct br2_debug_file file = {function->lines_unit, location->file};
+    return location->line != 0 ? br2_debug_file_path(file) : "";
+}
+
 /* What a DIE and those it refers to say: of each the first. */
 struct description {
     struct br2_debug *debug;

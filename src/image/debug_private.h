@@ -37,6 +37,7 @@ size_t br2_interval_find(const struct br2_interval_list *list, uint64_t address,
 
 struct br2_line_row {
     uint64_t address;
+    uint32_t file; /* number in the unit's table of files */
     uint32_t line;
     uint32_t discriminator;
 };

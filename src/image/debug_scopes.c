@@ -152,8 +152,14 @@ static bool add_location(struct builder *b, uint64_t start, uint64_t end, uint32
     if (!br2_grow(&f->locations, &b->location_capacity, f->location_count, sizeof *f->locations)) {
         return false;
     }
-    f->locations[f->location_count++] = (struct br2_location){
-        start, end, scope, row != NULL ? row->line : 0, row != NULL ? row->discriminator : 0};
+    f->locations[f->location_count++] =
+        (struct br2_location){.start = start, .end = end, .scope = scope};
+    if (row != NULL) {
+        struct br2_location *location = &f->locations[f->location_count - 1];
+        location->file = row->file;
+        location->line = row->line;
+        location->discriminator = row->discriminator;
+    }
     return true;
 }
 
@@ -442,6 +448,7 @@ int br2_debug_build(struct br2_debug *debug, struct br2_unit *unit, Dwarf_Die *d
     }
     b.function->producer = unit->producer;
     b.function->assembly = unit->assembly;
+    b.function->lines_unit = unit->die.cu;
     status = build(&b, die);
     br2_free(b.stretches);
     br2_free(b.scratch.items);

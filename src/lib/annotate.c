@@ -130,7 +130,7 @@ static int place_address(struct annotator *a, const struct br2_tally_item *item,
         a->unplaced = br2_add_saturated(a->unplaced, item->count);
         return 0;
     }
-    const char *file = br2_debug_file_path(function->scopes[location->scope].decl_file);
+    const char *file = br2_debug_location_file(function, location);
     return add_line(a, file, location->line, item->count) ? 0 : br2_fail_memory(err);
 }
 

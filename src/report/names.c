@@ -111,7 +111,7 @@ static void take_scope(struct br2_report_maker *maker, const struct br2_debug_fu
                        const struct br2_location *location, struct br2_report_place *ret)
 {
     const struct br2_scope *scope = &function->scopes[location->scope];
-    const char *file = br2_debug_file_path(scope->decl_file);
+    const char *file = br2_debug_location_file(function, location);
     if (file[0] != '\0') {
         ret->file = br2_value_copy(maker, file);
     }

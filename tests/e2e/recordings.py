@@ -158,7 +158,7 @@ def declaration_lines(image):
     lines = {}
     for line in out.splitlines():
         if line.startswith("F "):
-            for frame in line.split(" ", 2)[2].split("|"):
+            for frame in line.split(" ", 3)[3].split("|"):
                 name, _, decl, _ = (frame.rsplit(":", 3) + [""] * 3)[:4]
                 if decl:
                     lines[name] = int(decl)

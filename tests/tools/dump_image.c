@@ -4,7 +4,8 @@
  *   dump_image [--step N] [--debug-file FILE] [--no-debug] FILE
  * R start end name plt|symbol|frame     each code range
  * I address size kind target compares   each of its instructions (every Nth of the file)
- * F address frame|frame|...             its frames, outermost first: name:line:decl_line:disc
+ * F address file frame|frame|...        name of its line's file, "-" where unknown, and its frames,
+ *                                       outermost first: name:line:decl_line:disc
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +59,9 @@ static int dump_frames(struct dump *d, uint64_t address)
     }
     const struct br2_location *location =
         function != NULL ? br2_debug_location(function, address) : NULL;
-    printf("F %" PRIx64 " ", address);
+    const char *file = location != NULL ? br2_debug_location_file(function, location) : "";
+    file = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
+    printf("F %" PRIx64 " %s ", address, file[0] != '\0' ? file : "-");
     if (location != NULL) {
         print_frames(function, location);
     } else {

@@ -339,9 +339,9 @@ static void test_locations(void **state)
 {
     (void)state;
     static const struct br2_location expected[] = {
-        {0x1000, 0x1004, 0, 11, 0}, {0x1004, 0x1010, 0, 13, 2}, {0x1010, 0x1014, 1, 13, 2},
-        {0x1014, 0x1018, 1, 4, 0},  {0x1018, 0x1020, 2, 4, 0},  {0x1020, 0x1030, 1, 4, 0},
-        {0x1030, 0x1040, 0, 0, 0},
+        {0x1000, 0x1004, 0, 11, 0, 1}, {0x1004, 0x1010, 0, 13, 2, 1}, {0x1010, 0x1014, 1, 13, 2, 1},
+        {0x1014, 0x1018, 1, 4, 0, 1},  {0x1018, 0x1020, 2, 4, 0, 1},  {0x1020, 0x1030, 1, 4, 0, 1},
+        {0x1030, 0x1040, 0, 0, 0, 0},
     };
     struct br2_image *image;
     struct br2_debug *debug = open_built(0, NULL, &image);
@@ -353,6 +353,7 @@ static void test_locations(void **state)
         assert_int_equal(f->locations[i].scope, expected[i].scope);
         assert_int_equal(f->locations[i].line, expected[i].line);
         assert_int_equal(f->locations[i].discriminator, expected[i].discriminator);
+        assert_int_equal(f->locations[i].file, expected[i].file);
     }
     assert_ptr_equal(br2_debug_location(f, 0x1017), &f->locations[3]);
     assert_null(br2_debug_location(f, 0x1040));
