@@ -70,7 +70,7 @@ static int write_edges(const struct br2_edge_table *table, struct br2_buf *out,
             br2_buf_probability(out, edge->probability);
         }
         br2_buf_u8(out, ',');
-        if (edge->outcomes != 0) {
+        if (edge->outcomes_known) {
             br2_buf_printf(out, "%" PRIu64, edge->outcomes);
         }
         br2_buf_u8(out, '\n');
@@ -230,6 +230,7 @@ static int parse_field(struct csv_reader *r, enum column column, struct br2_edge
                    ? BR2PGO_OK
                    : corrupt(r, "'mispredicted' is not a number");
     case OUTCOMES:
+        edge->outcomes_known = length > 0;
         return length == 0 || br2_parse_number(text, length, 10, &edge->outcomes)
                    ? BR2PGO_OK
                    : corrupt(r, "'outcomes' is not a number");

@@ -107,7 +107,7 @@ static int put_edge(struct br2_buf *out, const struct br2_strings *names,
     } else {
         br2_buf_str(out, "null");
     }
-    if (edge->outcomes != 0) {
+    if (edge->outcomes_known) {
         put_count(out, "outcomes", edge->outcomes);
     } else {
         br2_buf_str(out, ",\"outcomes\":null");
@@ -176,7 +176,8 @@ static bool parse_prediction(const json_t *value, struct br2_edge *edge)
 
 static bool parse_outcomes(const json_t *value, struct br2_edge *edge)
 {
-    return value == NULL || json_is_null(value) || parse_count(value, &edge->outcomes);
+    edge->outcomes_known = value != NULL && !json_is_null(value);
+    return !edge->outcomes_known || parse_count(value, &edge->outcomes);
 }
 
 static bool parse_kind(const json_t *value, struct br2_edge *edge)

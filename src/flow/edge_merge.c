@@ -36,11 +36,13 @@ static uint64_t derive_outcomes(const struct br2_edge *edges, size_t count)
 
 static uint64_t outcomes_of(const struct br2_edge *edges, size_t count)
 {
+    bool known = false;
     uint64_t most = 0;
     for (size_t i = 0; i < count; i++) {
+        known |= edges[i].outcomes_known;
         most = edges[i].outcomes > most ? edges[i].outcomes : most;
     }
-    return most != 0 ? most : derive_outcomes(edges, count);
+    return known ? most : derive_outcomes(edges, count);
 }
 
 static bool copy_name(struct br2_edge_table *to, const struct br2_edge_table *from, uint32_t name,
@@ -66,6 +68,7 @@ static bool append_branch(struct br2_edge_table *sum, const struct br2_edge_tabl
         edge->count = br2_multiply_saturated(edges[i].count, factor);
         edge->mispredicted = br2_multiply_saturated(edges[i].mispredicted, factor);
         edge->outcomes = edges[i].from != 0 ? outcomes : 0;
+        edge->outcomes_known = edges[i].from != 0;
         if (!copy_name(sum, other, edges[i].image, &edge->image) ||
             !copy_name(sum, other, edges[i].function, &edge->function)) {
             return false;
@@ -142,8 +145,8 @@ static int combine_all(struct br2_edge_table *table, struct br2pgo_error *err)
     return 0;
 }
 
-/* Probabilities of a branch's rows. Of a conditional one those taken that count are what is left of
- * all outcomes; of any other all count. */
+/* Probabilities of a branch's rows. Of a conditional one, what is left of all outcomes that a run
+ * leads to are those taken; of any other all count. */
 static void share_out(struct br2_edge *edges, size_t count)
 {
     uint64_t all = 0;
@@ -154,10 +157,13 @@ static void share_out(struct br2_edge *edges, size_t count)
     }
     bool conditional = edges[0].kind == BR2_EDGE_COND;
     uint64_t outcomes = conditional ? outcomes_of(edges, count) : all;
-    outcomes = outcomes < passed ? passed : outcomes;
+    uint64_t after_run = outcomes > passed ? outcomes - passed : 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t of = edges[i].kind == BR2_EDGE_COND ? outcomes - passed : edges[i].count;
-        br2_edge_set_share(&edges[i], of, outcomes);
+        if (conditional) {
+            br2_edge_set_conditional(&edges[i], edges[0].count, after_run, passed);
+        } else {
+            br2_edge_set_share(&edges[i], edges[i].count, outcomes);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/compare.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 const char *const br2_edge_kind_names[BR2_EDGE_KINDS] = {
     "cond", "jump", "call", "icall", "ijump", "return", "fallthrough",
@@ -29,6 +30,17 @@ void br2_edge_set_share(struct br2_edge *edge, uint64_t of, uint64_t outcomes)
     edge->probability_known = outcomes != 0;
     edge->probability = outcomes != 0 ? (double)of / (double)outcomes : 0;
     edge->outcomes = outcomes;
+    edge->outcomes_known = outcomes != 0;
+}
+
+void br2_edge_set_conditional(struct br2_edge *edge, uint64_t taken, uint64_t after_run,
+                              uint64_t passed)
+{
+    uint64_t of = after_run != 0 ? after_run : taken;
+    br2_edge_set_share(edge, edge->kind == BR2_EDGE_COND ? of : passed,
+                       br2_add_saturated(of, passed));
+    edge->outcomes = br2_add_saturated(after_run, passed);
+    edge->outcomes_known = true;
 }
 
 void br2_edge_table_done(struct br2_edge_table *table)
@@ -115,7 +127,8 @@ static const char *differing_field(const struct br2_edge_table *a, const struct 
         (x->probability_known && !(fabs(x->probability - y->probability) <= 1e-6))) {
         return "probability";
     }
-    if (x->outcomes != y->outcomes) {
+    if (x->outcomes_known != y->outcomes_known ||
+        (x->outcomes_known && x->outcomes != y->outcomes)) {
         return "outcomes";
     }
     return NULL;

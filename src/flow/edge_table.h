@@ -33,7 +33,9 @@ struct br2_edge {
     bool prediction_known;
     bool probability_known;
     double probability; /* share of the source's outcomes that went this way ... */
-    uint64_t outcomes;  /* ... of so many; 0: not known */
+    uint64_t outcomes;  /* ... of so many: of a conditional branch those that a run leads to, also
+                           where the taken ones among them are none and all that were seen count */
+    bool outcomes_known;
 };
 
 /* Zero-initialise, then use. Rows are sorted by image, from, kind, to. */
@@ -48,6 +50,10 @@ struct br2_edge_table {
 struct br2_edge *br2_edge_table_add(struct br2_edge_table *table);
 /* Sets a row's probability, `of` among `outcomes`; unknown where there are none. */
 void br2_edge_set_share(struct br2_edge *edge, uint64_t of, uint64_t outcomes);
+/* Sets the probability of one of the two rows of a conditional branch that `taken` records and
+ * `passed` runs are of; to `after_run` of those taken a run leads. */
+void br2_edge_set_conditional(struct br2_edge *edge, uint64_t taken, uint64_t after_run,
+                              uint64_t passed);
 void br2_edge_table_sort(struct br2_edge_table *table);
 void br2_edge_table_done(struct br2_edge_table *table);
 /* NULL when equal (probabilities to 1e-6: files have six digits), else the first difference, in the

@@ -109,14 +109,13 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     if (taken + passed == 0) {
         return true;
     }
-    uint64_t of = taken_that_count(taken, function->ends[index]);
     struct br2_edge *row = add_row(maker, number, insn->address, insn->target, BR2_EDGE_COND);
     if (row == NULL) {
         return false;
     }
     row->count = taken;
     row->mispredicted = mispredicted;
-    br2_edge_set_share(row, of, of + passed);
+    br2_edge_set_conditional(row, taken, function->ends[index], passed);
     row = add_row(maker, number, insn->address, insn->address + insn->size, BR2_EDGE_FALLTHROUGH);
     if (row == NULL) {
         return false;
@@ -124,7 +123,7 @@ static bool add_conditional(struct row_maker *maker, uint32_t number, size_t ind
     /* Branch records hold taken branches only: whether a passed one was predicted is unknown. */
     row->prediction_known = false;
     row->count = passed;
-    br2_edge_set_share(row, passed, of + passed);
+    br2_edge_set_conditional(row, taken, function->ends[index], passed);
     return true;
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Merging many profiles: hundreds take no more memory and no more open files than one and the sum;
 weights are those of llvm-profdata, in any order of the inputs; what two recordings make together is
-what their profiles make merged."""
+what their profiles make merged, and what a real recording makes is what its parts make merged."""
+import csv
 import json
 import os
 import random
@@ -19,6 +20,14 @@ MANY = 400
 FUNCTIONS = 40
 LINES = 60  # what is read of one profile takes 200 KB and more, of all more than 80 MB
 FILES = 16  # open at a time; the memory is the least that --max-memory takes
+
+# Public recordings, and emulated ones, with their images.
+DATA = [
+    ("autofdo/test.lbr", "autofdo/test.binary"),
+    ("autofdo/propeller_sample_1.perfdata1", "autofdo/propeller_sample_1.bin"),
+    ("emulated/lua-clang.perf.data", "emulated/lua-clang"),
+    ("emulated/speedtest1-clang.perf.data", "emulated/speedtest1-clang"),
+]
 
 
 def expect(condition, message):
@@ -109,7 +118,7 @@ def check_recordings(scratch):
         if result.returncode != 0:
             print("no recordings: no ptrace here")
             return
-    for suffix in ("fdata", "textprof"):
+    for suffix in ("fdata", "edges.csv", "textprof"):
         both, merged = (os.path.join(scratch, name + "." + suffix) for name in ("both", "merged"))
         run(BR2PGO, "-q", *recordings, "-b", program, "-o", both)
         parts = [path + "." + suffix for path in recordings]
@@ -118,9 +127,37 @@ def check_recordings(scratch):
         run(BR2PGO, "merge", "-q", *parts, "-o", merged)
         alike = similarity(both, merged)
         print(f"{suffix} of two recordings and of their profiles merged: {100 * alike:.2f} % similar")
-        if suffix == "fdata":
-            expect(content(both) == content(merged), "fdata profiles do not add up as recordings do")
+        if suffix != "textprof":
+            expect(content(both) == content(merged), f"{suffix} does not add up as recordings do")
         expect(alike > 0.98, "merging is not what reading together is")
+
+
+def read_rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def in_doubt(rows):
+    """Functions in which runs pass an indirect jump: whether they count, many records decide together."""
+    jumps = {row["from"] for row in rows if row["kind"] == "ijump"}
+    return {row["function"] for row in rows if row["kind"] == "fallthrough" and row["from"] in jumps}
+
+
+def check_parts(scratch, recording, image):
+    whole, merged = (os.path.join(scratch, name + ".edges.csv") for name in ("whole", "merged"))
+    parts = []
+    run(BR2PGO, "-q", recording, "-b", image, "-o", whole)
+    for part in ("0%-20%", "20%-50%", "50%-100%"):
+        parts.append(os.path.join(scratch, f"{len(parts)}.edges.json"))
+        run(BR2PGO, "-q", recording, "-b", image, "--time", part, "-o", parts[-1])
+    run(BR2PGO, "merge", "-q", *reversed(parts), "-o", merged)
+    rows, sums = read_rows(whole), read_rows(merged)
+    doubt = in_doubt(rows) | in_doubt(sums)
+    expect(doubt or content(whole) == content(merged), f"{recording}: the parts are not the whole")
+    rows, sums = ([row for row in table if row["function"] not in doubt] for table in (rows, sums))
+    expect(rows and rows == sums, f"{recording}: the parts are not the whole")
+    print(f"{os.path.basename(recording)}: {len(rows)} rows are those of its parts, "
+          f"{len(doubt)} functions in doubt")
 
 
 def main():
@@ -129,6 +166,9 @@ def main():
         check_order(scratch)
         if os.uname().machine == "x86_64":
             check_recordings(scratch)
+        for recording, image in DATA if os.environ.get("BR2PGO_DATA") else []:
+            folder = os.environ["BR2PGO_DATA"]
+            check_parts(scratch, os.path.join(folder, recording), os.path.join(folder, image))
     return 0
 
 

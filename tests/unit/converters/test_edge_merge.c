@@ -107,6 +107,30 @@ static void test_old_tables(void **state)
                               "b,g,0x10,0x99,jump,6,0,1,6\n");
 }
 
+/* Where no run leads to what was taken, all that were seen count, but no longer in a sum in which
+ * some do: 3 of 5 here, then 3 of 6. */
+static void test_oldest_records(void **state)
+{
+    (void)state;
+    static const char oldest[] = HEADER "a,f,0x10,0x20,cond,2,0,0.666667,1\n"
+                                        "a,f,0x10,0x12,fallthrough,1,,0.333333,1\n"
+                                        "a,f,0x20,0x30,cond,4,0,1,0\n"
+                                        "a,f,0x20,0x22,fallthrough,0,,0,0\n";
+    static const char more[] = HEADER "a,f,0x10,0x20,cond,3,0,0.6,5\n"
+                                      "a,f,0x10,0x12,fallthrough,2,,0.4,5\n";
+    struct br2_edge_table sum = {0};
+    assert_int_equal(add(&sum, oldest, 1), 0);
+    assert_table(&sum, oldest);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(add(&sum, i == 0 ? oldest : more, 1), 0);
+        assert_int_equal(add(&sum, i == 0 ? more : oldest, 1), 0);
+        assert_table(&sum, HEADER "a,f,0x10,0x20,cond,5,0,0.5,6\n"
+                                  "a,f,0x10,0x12,fallthrough,3,,0.5,6\n"
+                                  "a,f,0x20,0x30,cond,4,0,1,0\n"
+                                  "a,f,0x20,0x22,fallthrough,0,,0,0\n");
+    }
+}
+
 /* What one does not know the sum does not, but for a name. */
 static void test_unknown(void **state)
 {
@@ -145,7 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),         cmocka_unit_test(test_factors),
         cmocka_unit_test(test_old_tables),   cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_other_builds),
+        cmocka_unit_test(test_other_builds), cmocka_unit_test(test_oldest_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
