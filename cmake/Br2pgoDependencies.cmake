@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _iberty, _llvm, and,
-# where there are such processors, _ipt.
+# One interface target per foreign library: br2pgo_elf, _dw, _zstd, _zlib, _lzma, _md, _jansson, _iberty, _llvm,
+# _opencsd, and, where there are such processors, _ipt.
 # BR2PGO_PRIVATE_PACKAGES and BR2PGO_PRIVATE_FLAGS are what a static link of libbr2pgo.a needs, as
 # pkg-config names and, for LLVM, as linker flags; BR2PGO_PACKAGE_FLAGS are the packages' flags.
 find_package(PkgConfig REQUIRED)
@@ -43,6 +43,19 @@ add_library(br2pgo_iberty INTERFACE)
 target_include_directories(br2pgo_iberty SYSTEM INTERFACE ${BR2PGO_IBERTY_INCLUDE})
 target_link_libraries(br2pgo_iberty INTERFACE ${BR2PGO_IBERTY_LIBRARY})
 list(APPEND BR2PGO_PRIVATE_FLAGS -liberty)
+
+# The decoder of Arm ETM; the C interface has no pkg-config file.
+find_path(BR2PGO_OPENCSD_INCLUDE opencsd/c_api/opencsd_c_api.h)
+find_library(BR2PGO_OPENCSD_LIBRARY opencsd_c_api)
+mark_as_advanced(BR2PGO_OPENCSD_INCLUDE BR2PGO_OPENCSD_LIBRARY)
+if(NOT BR2PGO_OPENCSD_INCLUDE OR NOT BR2PGO_OPENCSD_LIBRARY)
+  message(FATAL_ERROR "libopencsd not found; on Debian and Ubuntu: apt-get install libopencsd-dev, "
+                      "or scripts/install-packages.sh for all that is needed")
+endif()
+add_library(br2pgo_opencsd INTERFACE)
+target_include_directories(br2pgo_opencsd SYSTEM INTERFACE ${BR2PGO_OPENCSD_INCLUDE})
+target_link_libraries(br2pgo_opencsd INTERFACE ${BR2PGO_OPENCSD_LIBRARY})
+list(APPEND BR2PGO_PRIVATE_FLAGS -lopencsd_c_api)
 
 # The decoder of Intel PT, without pkg-config; Debian has it for x86 only.
 find_path(BR2PGO_IPT_INCLUDE intel-pt.h)

@@ -7,7 +7,7 @@ foreach(module ${BR2PGO_MODULES})
   endif()
 endforeach()
 set(library_needs br2pgo_elf br2pgo_dw br2pgo_zstd br2pgo_zlib br2pgo_lzma br2pgo_md
-    br2pgo_jansson br2pgo_iberty br2pgo_llvm)
+    br2pgo_jansson br2pgo_iberty br2pgo_llvm br2pgo_opencsd)
 if(TARGET br2pgo_ipt)
   list(APPEND library_needs br2pgo_ipt)
 endif()

@@ -11,7 +11,7 @@
 set -euo pipefail
 
 build=(gcc g++ binutils cmake ninja-build pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev
-    libmd-dev libjansson-dev libiberty-dev LLVM-DEV)
+    libmd-dev libjansson-dev libiberty-dev libopencsd-dev LLVM-DEV)
 # The decoder of Intel PT is to be had for x86 only.
 case $(uname -m) in
 x86_64 | i?86) build+=(libipt-dev) ;;

@@ -125,6 +125,7 @@ enum br2_trace_event_kind {
     BR2_TRACE_START,  /* a thread is traced from here on (ITRACE_START) */
     BR2_TRACE_SWITCH, /* a thread goes to a processor, or leaves it (SWITCH, SWITCH_CPU_WIDE) */
     BR2_TRACE_ID,     /* the hardware's number for what the event traces (AUX_OUTPUT_HW_ID) */
+    BR2_TRACE_THREAD, /* a thread, not the first, of a process (FORK, COMM) */
 };
 
 /* PERF_AUX_FLAG_* of linux/perf_event.h */

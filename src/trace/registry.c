@@ -6,10 +6,13 @@
 extern const struct br2_trace_decoder br2_trace_intel_pt;
 #endif
 
+extern const struct br2_trace_decoder br2_trace_arm_etm;
+
 static const struct br2_trace_decoder *const decoders[] = {
 #ifdef BR2PGO_HAVE_IPT
     &br2_trace_intel_pt,
 #endif
+    &br2_trace_arm_etm,
     NULL,
 };
 

@@ -2,6 +2,7 @@
 #include "trace/streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "base/mem.h"
@@ -15,6 +16,25 @@ static int add_part(struct br2_trace_streams *streams, const struct br2_trace_ev
         return br2_fail_memory(err);
     }
     streams->parts[streams->part_count++] = *event;
+    return 0;
+}
+
+/* Whose a thread is, is said again and again. */
+static int add_owner(struct br2_trace_streams *streams, const struct br2_trace_event *event,
+                     struct br2pgo_error *err)
+{
+    const struct br2_trace_owner *last =
+        streams->owner_count != 0 ? &streams->owners[streams->owner_count - 1] : NULL;
+    bool known = last != NULL && last->tid == event->tid && last->pid == event->pid;
+    if (known || event->tid <= 0 || event->pid <= 0 || event->tid == event->pid) {
+        return 0;
+    }
+    if (!br2_grow(&streams->owners, &streams->owner_capacity, streams->owner_count,
+                  sizeof *streams->owners)) {
+        return br2_fail_memory(err);
+    }
+    streams->owners[streams->owner_count++] =
+        (struct br2_trace_owner){.tid = event->tid, .pid = event->pid};
     return 0;
 }
 
@@ -52,16 +72,25 @@ static void add_start(struct br2_trace_streams *streams, const struct br2_trace_
 int br2_trace_streams_add(void *user, const struct br2_trace_event *event, struct br2pgo_error *err)
 {
     struct br2_trace_streams *streams = user;
+    struct br2_trace_event bytes = *event;
+    int rc = add_owner(streams, event, err);
+    if (rc != 0) {
+        return rc;
+    }
     switch (event->kind) {
     case BR2_TRACE_START:
         add_start(streams, event);
         return add_part(streams, event, err);
     case BR2_TRACE_BYTES:
+        /* simpleperf writes thread 0 for a processor's. */
+        bytes.tid = bytes.cpu >= 0 && bytes.tid == 0 ? -1 : bytes.tid;
+        return add_part(streams, &bytes, err);
     case BR2_TRACE_WINDOW:
+    case BR2_TRACE_ID:
         return add_part(streams, event, err);
     case BR2_TRACE_SWITCH:
         return add_switch(streams, event, err);
-    case BR2_TRACE_ID:
+    case BR2_TRACE_THREAD:
         break;
     }
     return 0;
@@ -86,6 +115,14 @@ static int compare_switches(const void *left, const void *right)
     int order = br2_compare_u64((uint32_t)a->cpu, (uint32_t)b->cpu);
     order = order != 0 ? order : br2_compare_u64(a->time, b->time);
     return order != 0 ? order : br2_compare_u64(a->ordinal, b->ordinal);
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+    const struct br2_trace_owner *a = left;
+    const struct br2_trace_owner *b = right;
+    int order = br2_compare_u64((uint32_t)a->tid, (uint32_t)b->tid);
+    return order != 0 ? order : br2_compare_u64((uint32_t)a->pid, (uint32_t)b->pid);
 }
 
 static bool same_stream(const struct br2_trace_stream *stream, const struct br2_trace_event *part)
@@ -216,6 +253,9 @@ int br2_trace_streams_finish(struct br2_trace_streams *streams, const char *fold
         qsort(streams->switches, streams->switch_count, sizeof *streams->switches,
               compare_switches);
     }
+    if (streams->owner_count != 0) {
+        qsort(streams->owners, streams->owner_count, sizeof *streams->owners, compare_owners);
+    }
     size_t at = 0;
     while (at < streams->part_count && streams->parts[at].kind == BR2_TRACE_BYTES) {
         const struct br2_trace_event *first = &streams->parts[at];
@@ -233,10 +273,27 @@ int br2_trace_streams_finish(struct br2_trace_streams *streams, const char *fold
         at = end;
     }
     look_beside(streams, at);
-    br2_free(streams->parts);
-    streams->parts = NULL;
-    streams->part_count = streams->part_capacity = 0;
+    streams->part_count -= at;
+    if (at != 0) {
+        memmove(streams->parts, streams->parts + at, streams->part_count * sizeof *streams->parts);
+    }
     return 0;
+}
+
+int32_t br2_trace_process_of(const struct br2_trace_streams *streams, int32_t tid)
+{
+    size_t low = 0;
+    size_t high = streams->owner_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (streams->owners[middle].tid < tid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < streams->owner_count && streams->owners[low].tid == tid;
+    return found ? streams->owners[low].pid : tid;
 }
 
 void br2_trace_streams_done(struct br2_trace_streams *streams)
@@ -247,6 +304,7 @@ void br2_trace_streams_done(struct br2_trace_streams *streams)
     }
     br2_free(streams->streams);
     br2_free(streams->switches);
+    br2_free(streams->owners);
     br2_free(streams->parts);
     *streams = (struct br2_trace_streams){0};
 }

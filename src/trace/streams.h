@@ -40,6 +40,12 @@ struct br2_trace_switch {
     uint64_t ordinal; /* among those at the same time, the order of the file */
 };
 
+/* Whose a thread is, where it is not the first of its process. */
+struct br2_trace_owner {
+    int32_t tid;
+    int32_t pid;
+};
+
 /* Zero-initialise, then use. */
 struct br2_trace_streams {
     struct br2_trace_stream *streams; /* by processor, thread and index */
@@ -48,9 +54,14 @@ struct br2_trace_streams {
     struct br2_trace_switch *switches; /* sorted by processor and time */
     size_t switch_count;
     size_t switch_capacity;
-    struct br2_trace_event *parts; /* BYTES and WINDOW, while they are read */
+    /* While they are read all but switches; then, without BYTES, what the kernel said beside them:
+     * by kind, processor, thread, and offset. */
+    struct br2_trace_event *parts;
     size_t part_count;
     size_t part_capacity;
+    struct br2_trace_owner *owners; /* sorted by thread */
+    size_t owner_count;
+    size_t owner_capacity;
     int32_t only_pid; /* of the one process that is traced; -1: none or several */
     int32_t only_tid;
     bool has_start;
@@ -66,6 +77,9 @@ int br2_trace_streams_add(void *user, const struct br2_trace_event *event,
 int br2_trace_streams_finish(struct br2_trace_streams *streams, const char *folder,
                              struct br2pgo_error *err);
 void br2_trace_streams_done(struct br2_trace_streams *streams);
+
+/* The process of a thread: of one that nobody tells of, its own number. */
+int32_t br2_trace_process_of(const struct br2_trace_streams *streams, int32_t tid);
 
 /* Who ran on a processor at a time; false: nobody says. */
 bool br2_trace_thread_at(const struct br2_trace_streams *streams, int32_t cpu, br2_time time,

@@ -37,6 +37,7 @@ FOREIGN = {
     r"lzma\.h": ["src/input/"],
     r"libiberty/.*": ["src/image/demangle.c"],
     r"md5\.h": ["converters/llvm/"],
+    r"opencsd/.*": ["src/trace/etm_tree.c"],
     r"intel-pt\.h": ["src/trace/pt"],
     r"jansson\.h": ["src/report/", "converters/table/", "src/lib/", "src/cli/summary.c"],
 }

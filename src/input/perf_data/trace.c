@@ -109,6 +109,20 @@ static bool read_beside(const struct pass *pass, const struct br2_perf_record *r
     return !c.failed;
 }
 
+/* FORK: u32 pid, parent's pid, tid; COMM: u32 pid, tid. */
+static bool read_thread(const struct pass *pass, const struct br2_perf_record *record,
+                        struct br2_trace_event *ret)
+{
+    struct br2_cursor c = br2_cursor_make(record->body, record->size, pass->perf->big_endian);
+    ret->kind = BR2_TRACE_THREAD;
+    ret->pid = (int32_t)br2_cursor_u32(&c);
+    if (record->type == BR2_PERF_FORK) {
+        br2_cursor_skip(&c, 4);
+    }
+    ret->tid = (int32_t)br2_cursor_u32(&c);
+    return !c.failed && ret->pid != ret->tid;
+}
+
 static bool read_event(const struct pass *pass, const struct br2_perf_record *record,
                        struct br2_trace_event *ret)
 {
@@ -122,6 +136,9 @@ static bool read_event(const struct pass *pass, const struct br2_perf_record *re
     case BR2_PERF_SWITCH_CPU_WIDE:
     case BR2_PERF_AUX_OUTPUT_HW_ID:
         return read_beside(pass, record, ret);
+    case BR2_PERF_FORK:
+    case BR2_PERF_COMM:
+        return read_thread(pass, record, ret);
     default:
         return false;
     }
