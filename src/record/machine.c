@@ -137,10 +137,10 @@ static void examine_arm(const char *root, struct br2_machine *machine)
         machine->events[0] = "br_retired:@";
         machine->events[1] = "cycles:@";
     } else if (has_device(root, "cs_etm", "")) {
-        br2_machine_lacks(machine,
-                          "this Arm machine has CoreSight trace but no branch records (BRBE)",
-                          "perf record -e cs_etm//u, then perf inject --itrace=i1000il64 makes "
-                          "branch records of a trace, which br2pgo reads");
+        machine->hardware = BR2_HARDWARE_ARM_ETM;
+        machine->name = "Arm ETM";
+        machine->traces = true;
+        machine->events[0] = "cs_etm//@";
     } else if (has_device(root, "arm_spe_0", "")) {
         br2_machine_lacks(machine,
                           "this Arm machine has SPE, which samples single branches, not the "

@@ -15,6 +15,7 @@ enum br2_branch_hardware {
     BR2_HARDWARE_AMD_LBR, /* AMD Zen 4 and later */
     BR2_HARDWARE_BRBE,    /* Arm */
     BR2_HARDWARE_INTEL_PT,
+    BR2_HARDWARE_ARM_ETM,
 };
 
 /* Events to try in turn, as perf takes them, the best first. '@' stands for the modifiers. */
