@@ -50,6 +50,53 @@ sample pid=7 : {HISTORY}
 sample pid=7 : {HISTORY}
 """
 
+# A function with a line of another file in it, as #include within a function makes it.
+INCLUDING = """
+.file 1 "/src/main.c"
+.file 2 "/src/part.inc"
+.globl _start
+.type _start, @function
+_start: call work
+jmp _start
+.size _start, .-_start
+.org 0x10, 0x90
+.type work, @function
+work:
+.loc 1 3 1
+inc %ecx
+.loc 2 9 1
+dec %edx
+.loc 1 5 1
+jne work
+ret
+work_end:
+.size work, .-work
+.section .debug_abbrev
+.uleb128 1, 0x11, 1 # unit: language, stmt_list, low_pc, high_pc
+.uleb128 0x13, 11, 0x10, 0x17, 0x11, 1, 0x12, 7, 0, 0
+.uleb128 2, 0x2e, 0 # function: name, decl_file, decl_line, low_pc, high_pc
+.uleb128 3, 8, 0x3a, 11, 0x3b, 11, 0x11, 1, 0x12, 7, 0, 0
+.uleb128 0
+.section .debug_info
+.long unit_end - 1f
+1: .short 4
+.long .debug_abbrev
+.byte 8
+.uleb128 1
+.byte 12
+.long .debug_line
+.quad work, work_end - work
+.uleb128 2
+.string "work"
+.byte 1, 2
+.quad work, work_end - work
+.byte 0
+unit_end:
+"""
+INCLUDED = PERF.split("sample pid=7 :", maxsplit=1)[0] + 2 * (
+    "sample pid=7 : 0x401005/0x401000/P/-/-/1 0x401016/0x401005/P/-/-/1 "
+    "0x401014/0x401010/P/-/-/1 0x401000/0x401010/P/-/-/1\n")
+
 problems = []
 
 
@@ -217,14 +264,27 @@ def check_pipe(data, image):
                f"{table} of a recording twice is not twice that of one")
 
 
+def make(program, recording):
+    subprocess.run(["cc", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=0x51ac",
+                    "-Wl,-Ttext=0x401000", "-Wl,-z,noseparate-code", "-x", "assembler", "-",
+                    "-o", "app"], input=program.encode(), check=True)
+    subprocess.run([sys.executable, MKPERF, "-o", "perf.data"], input=recording.encode(),
+                   check=True)
+
+
+def check_files_of_lines():
+    """Each line is of the file that its row names, not of the one that declares the function."""
+    make(INCLUDING, INCLUDED)
+    rows = check_forms("including", "perf.data", "app")["source"]
+    lines = [(row["file"], row["line"], row["count"]) for row in rows if row["count"]]
+    expect(lines == [("/src/main.c", 3, 4), ("/src/main.c", 5, 4), ("/src/part.inc", 9, 4)],
+           f"source lines: {lines}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        subprocess.run(["cc", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=0x51ac",
-                        "-Wl,-Ttext=0x401000", "-Wl,-z,noseparate-code", "-x", "assembler", "-",
-                        "-o", "app"], input=PROGRAM.encode(), check=True)
-        subprocess.run([sys.executable, MKPERF, "-o", "perf.data"], input=PERF.encode(),
-                       check=True)
+        make(PROGRAM, PERF)
         tables = check_forms("app", "perf.data", "app")
         check_edges("app", tables, "perf.data", "app", folder)
         expect(tables["functions"][0]["function"] == "app::work(int)", "the name is mangled")
@@ -233,6 +293,7 @@ def main():
         check_loops("app", tables)
         check_terminal("perf.data", "app")
         check_pipe("perf.data", "app")
+        check_files_of_lines()
         for data, image in RECORDINGS if DATA else []:
             paths = (os.path.join(DATA, data), os.path.join(DATA, image))
             tables = check_forms(data, *paths)
