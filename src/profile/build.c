@@ -449,6 +449,9 @@ int br2_profile_build(const struct br2_flow_graph *graph, struct br2_debug *debu
     if (rc == 0) {
         rc = br2_build_calls(&builder, err);
     }
+    if (rc == 0 && options->rules == BR2_RULES_GCC_5) {
+        rc = br2_build_labels(&builder, err);
+    }
     if (rc == 0 && is_gcc(&builder)) {
         rc = br2_build_finish_gcc(&builder, err);
     }

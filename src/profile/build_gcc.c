@@ -301,7 +301,7 @@ int br2_build_finish_gcc(struct builder *builder, struct br2pgo_error *err)
 {
     struct br2_profile *profile = builder->profile;
     br2_profile_derive_totals(profile);
-    bool idle = builder->options->rules == BR2_RULES_GCC_5;
+    bool idle = builder->options->rules != BR2_RULES_GCC_16;
     for (size_t i = 0; idle && i < profile->function_count; i++) {
         int rc = add_idle_calls(profile->functions[i], err);
         if (rc != 0) {

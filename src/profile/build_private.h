@@ -93,6 +93,10 @@ void br2_build_join_branches(struct source_function *function);
 /* build_calls.c: adds head counts and call targets. */
 int br2_build_calls(struct builder *builder, struct br2pgo_error *err);
 
+/* build_labels.c: gives lines above the code at which an indirect jump arrives that code's count.
+ * For GCC up to 12, when all bodies are counted. */
+int br2_build_labels(struct builder *builder, struct br2pgo_error *err);
+
 /* build_gcc.c: */
 
 /* Learns the files of the names in a function, before the first is named. */

@@ -218,6 +218,8 @@ static void in_16_discriminators_have_parts(void **state)
          INLINED("6", "f", "part_at", "call_at", "10", "0"))
 /* 401010 jne, over the inlined call of f in 401012, to 401013 ret. */
 #define IDLE OF_F("jne over\ncall_at:\n.loc 1 13\nnop\n", "")
+/* The same with an indirect jump; nothing is in line 13 of f but in the inlined call's. */
+#define LABEL OF_F("jmp *%rdx\ncall_at:\n.loc 1 13\nnop\n", "")
 
 static void a_part_inlined_again_is_no_call(void **state)
 {
@@ -238,7 +240,7 @@ static void a_part_inlined_again_is_no_call(void **state)
     done(&c);
 }
 
-/* GCC up to 12 may not inline a call that never ran: its line, too, is known not to run. */
+/* GCC up to 15 may not inline a call that never ran: its line, too, is known not to run. */
 static void the_line_of_an_idle_call_is_idle(void **state)
 {
     (void)state;
@@ -253,8 +255,31 @@ static void the_line_of_an_idle_call_is_idle(void **state)
     assert_int_equal(br2_debug_open(c.flow.image, NULL, NULL, &c.debug, NULL), 0);
     assert_profile(&c, BR2_RULES_GCC_5, BR2_SUFFIX_GCC,
                    "f:2:1\n 1: 1\n 2: 0\n 4: 1\n 2: f:0\n  3: 0\n");
+    assert_profile(&c, BR2_RULES_GCC_13, BR2_SUFFIX_GCC,
+                   "f:2:1\n 1: 1\n 2: 0\n 4: 1\n 2: f:0\n  3: 0\n");
     assert_profile(&c, BR2_RULES_GCC_16, BR2_SUFFIX_GCC_16,
                    "f:2:1 a.c\n 1: 1\n 4: 1\n 2: f:0\n  3: 0\n");
+    done(&c);
+}
+
+/* Up to GCC 12, lines without code above that of a label have its count, down from the last line
+ * that has code, or a call that was inlined. */
+static void lines_of_a_label_have_the_count_of_its_code(void **state)
+{
+    (void)state;
+    static const struct br2_branch_record jump[] = {{FC_OTHER, 0x401000, 0},
+                                                    {0x401000, 0x401010, 0},
+                                                    {0x401010, 0x401013, 0},
+                                                    {0x401013, 0x401005, 0}};
+    struct build_case c;
+    fc_open(&c.flow, LABEL, FC_TEXT);
+    fc_history(&c.flow, jump, sizeof jump / sizeof *jump);
+    fc_build(&c.flow);
+    assert_int_equal(br2_debug_open(c.flow.image, NULL, NULL, &c.debug, NULL), 0);
+    assert_profile(&c, BR2_RULES_GCC_5, BR2_SUFFIX_GCC,
+                   "f:3:1\n 1: 1\n 2: 0\n 3: 1\n 4: 1\n 2: f:0\n  3: 0\n");
+    assert_profile(&c, BR2_RULES_GCC_13, BR2_SUFFIX_GCC,
+                   "f:2:1\n 1: 1\n 2: 0\n 4: 1\n 2: f:0\n  3: 0\n");
     done(&c);
 }
 
@@ -294,6 +319,7 @@ int main(void)
         cmocka_unit_test(in_16_discriminators_have_parts),
         cmocka_unit_test(a_part_inlined_again_is_no_call),
         cmocka_unit_test(the_line_of_an_idle_call_is_idle),
+        cmocka_unit_test(lines_of_a_label_have_the_count_of_its_code),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
