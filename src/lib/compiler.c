@@ -205,6 +205,11 @@ void br2_note_llvm_builder(struct br2pgo_conversion *conversion)
         for_clang = for_clang || (format->product == BR2_PRODUCT_PROFILE && format->binary &&
                                   !format->gcc_rules);
     }
+    if (for_clang && br2_image_has_section(conversion->image, ".pseudo_probe")) {
+        br2_note(conversion, BR2PGO_NOTE_WARNING,
+                 "the image has pseudo-probes: the profile is by lines all the same, and for a "
+                 "build without -fpseudo-probe-for-profiling");
+    }
     if (for_clang && br2_gcc_major(producer_of(conversion)) != 0) {
         br2_note(
             conversion, BR2PGO_NOTE_WARNING,
