@@ -21,7 +21,8 @@ run_optional=(linux-perf lld-19)
 check=(libcmocka-dev)
 check_optional=(clang-format-14 clang-tidy-14 mandoc valgrind libclang-rt-19-dev bolt-19
     bolt-22 chromium autofdo gcc-11 g++-11 meson make cargo rustc zsh fish
-    dwz gfortran musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross libdebuginfod1)
+    dwz gfortran musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu
+    libc6-dev-riscv64-cross libdebuginfod1)
 
 say() {
     echo "install-packages: $*" >&2
