@@ -106,16 +106,16 @@ int br2_inspect_json(const struct br2_inspection *inspection, struct br2_buf *ou
     json_object_set_new(object, "kernel", br2_json_string(info->os_release));
     const char *trace = info->trace_kind != NULL ? info->trace_kind : "unknown";
     json_object_set_new(object, "trace", info->has_trace ? br2_json_string(trace) : json_null());
+    size_t members = 16;
     if (inspection->trace_streams != 0) {
-        json_object_set_new(object, "trace_streams",
-                            json_integer((json_int_t)inspection->trace_streams));
-        json_object_set_new(object, "trace_bytes",
-                            json_integer((json_int_t)inspection->trace_bytes));
-        json_object_set_new(object, "trace_gaps", json_integer((json_int_t)inspection->trace_gaps));
+        json_object_set_new(object, "trace_streams", br2_json_count(inspection->trace_streams));
+        json_object_set_new(object, "trace_bytes", br2_json_count(inspection->trace_bytes));
+        json_object_set_new(object, "trace_gaps", br2_json_count(inspection->trace_gaps));
+        members += 3;
     }
     json_object_set_new(object, "events", events_json(info));
     json_object_set_new(object, "branches", branches_json(inspection));
     json_object_set_new(object, "losses", losses_json(info));
     json_object_set_new(object, "images", images_json(inspection));
-    return br2_json_write(object, 16, out, err);
+    return br2_json_write(object, members, out, err);
 }
