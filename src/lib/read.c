@@ -57,7 +57,7 @@ static int refuse(const struct br2_recording *recording, struct br2pgo_error *er
 static int refuse_without_branches(const struct br2_recording *recording,
                                    const struct br2_recording_info *info, struct br2pgo_error *err)
 {
-    if (info->has_trace) {
+    if (info->has_trace && !br2_trace_is_decoded(info)) {
         br2_fail(err, BR2PGO_USELESS,
                  "'%s': no branch records, but a trace (%s) that br2pgo does "
                  "not decode",
@@ -330,6 +330,10 @@ static int check_events(const struct br2pgo_conversion *conversion,
     }
     if (!named && conversion->options.event != NULL) {
         return refuse_event(conversion, recording, info, err);
+    }
+    if (br2_trace_is_used(info)) {
+        return refuse(recording, err, "its branches are in a trace, which is no event's samples",
+                      "leave --event out");
     }
     return useful ? 0 : refuse_without_branches(recording, info, err);
 }

@@ -13,9 +13,14 @@
  * another build's. */
 #define CONTRADICTED_MAX 0.5
 
+bool br2_trace_is_decoded(const struct br2_recording_info *info)
+{
+    return info->has_trace && br2_trace_decoder_find(info->trace_type) != NULL;
+}
+
 bool br2_trace_is_used(const struct br2_recording_info *info)
 {
-    if (!info->has_trace || br2_trace_decoder_find(info->trace_type) == NULL) {
+    if (!br2_trace_is_decoded(info)) {
         return false;
     }
     for (size_t i = 0; i < info->event_count; i++) {

@@ -5,6 +5,9 @@
 
 #include "lib/conversion.h"
 
+/* Whether a recording has a trace, and one that this build decodes. */
+bool br2_trace_is_decoded(const struct br2_recording_info *info);
+
 /* Whether a recording's branches are to be had from its trace: it has one that this build decodes,
  * and no branch records. */
 bool br2_trace_is_used(const struct br2_recording_info *info);

@@ -3,6 +3,7 @@
 """Intel PT recordings made of exact runs: every edge is counted as often as it was taken, and what is missing of a
 trace is missing in the counts, nothing else. perf, which has a decoder of its own, finds no error in what is made."""
 import csv
+import json
 import os
 import re
 import shutil
@@ -176,7 +177,8 @@ def check_wrong_files():
 
 def check_selection():
     make("threads", "")
-    return check_refused("--pid", "threads", "is a trace", "--pid", "1")
+    return (check_refused("--pid", "threads", "is a trace", "--pid", "1") +
+            check_refused("--event", "threads", "are in a trace", "--event", "intel_pt//u"))
 
 
 def check_profile():
@@ -193,6 +195,12 @@ def check_profile():
     result = run(BR2PGO, "inspect", "perf.data")
     if not re.search(r"trace +Intel PT, \d+ bytes in 2 streams, 0 gaps", result.stdout):
         problems.append(f"inspect: {result.stdout} {result.stderr}")
+    size = re.search(r"Intel PT, (\d+) bytes", result.stdout)
+    result = run(BR2PGO, "inspect", "--json", "perf.data")
+    told = json.loads(result.stdout) if result.returncode == 0 else {}
+    found = [told.get(f"trace_{what}") for what in ("streams", "bytes", "gaps")]
+    if size is None or found != [2, int(size.group(1)), 0]:
+        problems.append(f"inspect --json: {found}, exit {result.returncode}: {result.stderr}")
     return problems + ([] if len(set(texts)) == 1 else ["profiles of one trace differ"])
 
 
