@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FRAME           16u
-#define CHUNK           (1u << 20)          /* bytes given to the decoder at once */
+#define CHUNK           256u                /* bytes given to the decoder at once */
 #define LEAP            256u                /* behind what it cannot make out */
 #define RAW_ID          0x10                /* where the hardware has none: there is but one */
 #define RUN_BYTES_MAX   (UINT64_C(1) << 18) /* of code without a branch */
@@ -48,9 +48,12 @@ static void close_tree(struct br2_etm_tree *tree)
         skipped += skipped_by(tree, tree->info->units[i].id, &unassigned);
     }
     ocsd_destroy_dcd_tree(tree->handle);
+    if (tree->scan != NULL) {
+        ocsd_destroy_dcd_tree(tree->scan);
+    }
     pthread_mutex_unlock(&lists);
     tree->units->stats->skipped += skipped + unassigned;
-    tree->handle = NULL;
+    tree->handle = tree->scan = NULL;
 }
 
 void br2_etm_tree_done(struct br2_etm_tree *tree)
@@ -246,9 +249,43 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
     return tree->rc == 0 ? OCSD_RESP_CONT : OCSD_RESP_FATAL_SYS_ERR;
 }
 
-static bool add_etm(const struct br2_etm_tree *tree, const struct br2_etm_unit *unit, uint8_t id)
+/* OpenCSD 1.3.3 goes astray in a list when a branch turns out to be mispredicted behind an address.
+ * Units that do not speculate (MAXSPEC 0) never say so; where another one does, evidence ends. */
+static ocsd_datapath_resp_t look_at_packet(const void *context, const ocsd_datapath_op_t what,
+                                           const ocsd_trc_index_t index, const void *content)
 {
-    ocsd_etmv4_cfg config = {
+    const ocsd_etmv4_i_pkt *packet = content;
+    (void)context;
+    (void)index;
+    if (what != OCSD_OP_DATA || packet == NULL) {
+        return OCSD_RESP_CONT;
+    }
+    switch (packet->type) {
+    case ETM4_PKT_I_MISPREDICT:
+    case ETM4_PKT_I_CANCEL_F1_MISPRED:
+    case ETM4_PKT_I_CANCEL_F2:
+    case ETM4_PKT_I_CANCEL_F3:
+        return OCSD_RESP_FATAL_INVALID_DATA;
+    default:
+        return OCSD_RESP_CONT;
+    }
+}
+
+static bool add_decoder(struct br2_etm_tree *tree, const char *name, const void *config)
+{
+    unsigned char id;
+    int flags = OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS;
+    return ocsd_dt_create_decoder(tree->scan, name, OCSD_CREATE_FLG_PACKET_PROC | flags, config,
+                                  &id) == OCSD_OK &&
+           ocsd_dt_attach_packet_callback(tree->scan, id, OCSD_C_API_CB_PKT_SINK, look_at_packet,
+                                          &tree->self) == OCSD_OK &&
+           ocsd_dt_create_decoder(tree->handle, name, OCSD_CREATE_FLG_FULL_DECODER | flags, config,
+                                  &id) == OCSD_OK;
+}
+
+static bool add_unit(struct br2_etm_tree *tree, const struct br2_etm_unit *unit, uint8_t id)
+{
+    ocsd_etmv4_cfg etm = {
         .reg_idr0 = unit->idr0,
         .reg_idr1 = unit->idr1,
         .reg_idr2 = unit->idr2,
@@ -258,16 +295,7 @@ static bool add_etm(const struct br2_etm_tree *tree, const struct br2_etm_unit *
         .arch_ver = ARCH_V8,
         .core_prof = profile_CortexA,
     };
-    unsigned char used;
-    return ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETMV4I,
-                                  OCSD_CREATE_FLG_FULL_DECODER |
-                                      OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS,
-                                  &config, &used) == OCSD_OK;
-}
-
-static bool add_ete(const struct br2_etm_tree *tree, const struct br2_etm_unit *unit, uint8_t id)
-{
-    ocsd_ete_cfg config = {
+    ocsd_ete_cfg ete = {
         .reg_idr0 = unit->idr0,
         .reg_idr1 = unit->idr1,
         .reg_idr2 = unit->idr2,
@@ -278,28 +306,24 @@ static bool add_ete(const struct br2_etm_tree *tree, const struct br2_etm_unit *
         .arch_ver = ARCH_AA64,
         .core_prof = profile_CortexA,
     };
-    unsigned char used;
-    return ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETE,
-                                  OCSD_CREATE_FLG_FULL_DECODER |
-                                      OCSD_OPFLG_PKTPROC_UNSYNC_ON_BAD_PKTS,
-                                  &config, &used) == OCSD_OK;
+    return unit->ete ? add_decoder(tree, OCSD_BUILTIN_DCD_ETE, &ete)
+                     : add_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, &etm);
 }
 
-static bool add_unit(const struct br2_etm_tree *tree, const struct br2_etm_unit *unit, uint8_t id)
+static void *make_tree(bool raw)
 {
-    return unit->ete ? add_ete(tree, unit, id) : add_etm(tree, unit, id);
+    return raw ? ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0)
+               : ocsd_create_dcd_tree(OCSD_TRC_SRC_FRAME_FORMATTED,
+                                      OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
 }
 
 /* A unit that OpenCSD cannot do with is left out: its bytes are counted as skipped. */
 static bool fill_tree(struct br2_etm_tree *tree)
 {
     ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
-    tree->handle =
-        tree->raw != NULL
-            ? ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0)
-            : ocsd_create_dcd_tree(OCSD_TRC_SRC_FRAME_FORMATTED,
-                                   OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC);
-    if (tree->handle == NULL) {
+    tree->handle = make_tree(tree->raw != NULL);
+    tree->scan = make_tree(tree->raw != NULL);
+    if (tree->handle == NULL || tree->scan == NULL) {
         return false;
     }
     if (tree->raw != NULL) {
@@ -330,10 +354,16 @@ int br2_etm_tree_use(struct br2_etm_tree *tree, const struct br2_etm_info *info,
     return made ? 0 : br2_fail_memory(err);
 }
 
-static void tell(struct br2_etm_tree *tree, ocsd_datapath_op_t what)
+static void tell(void *handle, ocsd_datapath_op_t what)
 {
     uint32_t used = 0;
-    ocsd_dt_process_data(tree->handle, what, 0, 0, NULL, &used);
+    ocsd_dt_process_data(handle, what, 0, 0, NULL, &used);
+}
+
+static void reset(struct br2_etm_tree *tree)
+{
+    tell(tree->handle, OCSD_OP_RESET);
+    tell(tree->scan, OCSD_OP_RESET);
 }
 
 /* Behind bytes that OpenCSD gave up at: begins anew somewhat behind them. */
@@ -343,8 +373,26 @@ static uint64_t leap(struct br2_etm_tree *tree, uint64_t done, uint64_t size)
     next = next < size ? next : size;
     tree->units->stats->skipped += next - done;
     tree->rc = br2_etm_units_lose(tree->units, BR2_TRACE_CORRUPT, tree->err);
-    tell(tree, OCSD_OP_RESET);
+    reset(tree);
     return next;
+}
+
+/* Decodes some bytes; false: it came to an end before them, at `*ret_used`. */
+static bool decode_some(struct br2_etm_tree *tree, uint64_t at, const uint8_t *bytes, uint32_t size,
+                        uint32_t *ret_used)
+{
+    uint32_t used = 0;
+    ocsd_trc_index_t index = (ocsd_trc_index_t)at;
+    *ret_used = 0;
+    ocsd_datapath_resp_t response =
+        ocsd_dt_process_data(tree->scan, OCSD_OP_DATA, index, size, bytes, &used);
+    bool whole = !OCSD_DATA_RESP_IS_FATAL(response) && used == size;
+    if (!whole) { /* a packet may have begun in bytes before these */
+        return false;
+    }
+    response = ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, index, size, bytes, &used);
+    *ret_used = used < size ? used : size;
+    return !OCSD_DATA_RESP_IS_FATAL(response) && used == size;
 }
 
 int br2_etm_tree_decode(struct br2_etm_tree *tree, const uint8_t *bytes, uint64_t size,
@@ -359,18 +407,17 @@ int br2_etm_tree_decode(struct br2_etm_tree *tree, const uint8_t *bytes, uint64_
         uint64_t left = whole - done;
         uint32_t chunk = left < CHUNK ? (uint32_t)left : CHUNK;
         uint32_t used = 0;
-        ocsd_datapath_resp_t response = ocsd_dt_process_data(
-            tree->handle, OCSD_OP_DATA, (ocsd_trc_index_t)done, chunk, bytes + done, &used);
-        done += used < chunk ? used : chunk;
-        if (tree->rc == 0 && (OCSD_DATA_RESP_IS_FATAL(response) || used == 0)) {
+        bool goes_on = decode_some(tree, done, bytes + done, chunk, &used);
+        done += used;
+        if (tree->rc == 0 && !goes_on) {
             done = leap(tree, done, whole);
         }
     }
     if (tree->rc == 0) {
-        tell(tree, OCSD_OP_EOT);
+        tell(tree->handle, OCSD_OP_EOT);
     }
     int rc = tree->rc != 0 ? tree->rc : br2_etm_units_part(tree->units, err);
-    tell(tree, OCSD_OP_RESET);
+    reset(tree);
     tree->err = NULL;
     return rc != 0 ? rc : tree->rc;
 }

@@ -15,6 +15,7 @@ struct br2_etm_tree {
     struct br2_etm_link self;
     struct br2_etm_units *units;
     void *handle; /* OpenCSD's decode tree; NULL: none is made yet */
+    void *scan;   /* another, that only tells packets apart */
     const struct br2_etm_unit *raw;
     const struct br2_etm_info *info;
     int rc; /* of the sink's */

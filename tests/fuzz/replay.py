@@ -111,13 +111,25 @@ def make_trace(folder):
         write(folder, f"trace{options}", bytes([options]) + body + body)
 
 
+def make_etm(folder):
+    """The first byte says what of it there is (fuzz_etm.c); packets as in Arm's IHI 0064."""
+    def place(value):
+        return bytes([value >> 2 & 0x7F, value >> 9 & 0x7F, value >> 16]) + bytes(5)
+
+    context = b"\xb0\x07" + bytes(3)
+    body = bytes(11) + b"\x80\x01\x00\x04\x85" + place(0x210000) + context + b"\xf7\xf7\xf7\xf6\xf7\x9d" + place(0x210004)
+    body += b"\x06\x05\x9d" + place(0x210008) + b"\x04\x85" + place(0x210008) + context + b"\xf7\xf7"
+    for options in range(1, 128, 2):
+        write(folder, f"etm{options}", bytes([options]) + body + body)
+
+
 SEEDS = {
     "fuzz_perf_data": make_recordings, "fuzz_perf_directory": make_directories,
     "fuzz_text": make_texts, "fuzz_image": make_image, "fuzz_flow": make_flow,
     "fuzz_profile": make_profiles, "fuzz_merge": make_profiles,
     "fuzz_fdata": lambda folder: convert(folder, ["fdata"]),
     "fuzz_edges": lambda folder: convert(folder, ["edges.csv", "edges.json"]),
-    "fuzz_trace": make_trace,
+    "fuzz_trace": make_trace, "fuzz_etm": make_etm,
     "fuzz_script": lambda folder: write(folder, "script", SCRIPT),
 }
 
