@@ -94,7 +94,7 @@ static int merge_function(struct merge *merge, struct br2_function_profile *into
         uint32_t name = map_name(merge, callsite->callee->name);
         struct br2_function_profile *callee = NULL;
         if (name != BR2_NO_STRING) {
-            callee = br2_profile_append_inlinee(merge->into, into, callsite->place, name);
+            callee = br2_profile_inlinee(merge->into, into, callsite->place, name);
         }
         if (!callee) {
             return br2_fail_memory(err);

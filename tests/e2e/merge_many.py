@@ -18,6 +18,7 @@ TOOLS = os.environ.get("TOOLS", "")
 PROFDATA = os.path.join(os.environ.get("LLVM_BIN") or "/usr/lib/llvm-19/bin", "llvm-profdata")
 MANY = 400
 FUNCTIONS = 40
+INLINED = 20
 LINES = 60  # what is read of one profile takes 200 KB and more, of all more than 80 MB
 FILES = 16  # open at a time; the memory is the least that --max-memory takes
 
@@ -50,9 +51,12 @@ def make_profile(path, rng):
     lines = []
     for function in range(FUNCTIONS):
         counts = [rng.randrange(1000) for _ in range(LINES)]
-        lines.append(f"function{function}:{sum(counts)}:{rng.randrange(9)}")
+        inlined = [rng.randrange(1000) for _ in range(INLINED)]
+        lines.append(f"function{function}:{sum(counts) + sum(inlined)}:{rng.randrange(9)}")
         lines += [f" {line}: {count} target{line % 7}:{count}" for line, count in
                   enumerate(counts)]
+        for line, count in enumerate(inlined):
+            lines += [f" {LINES + line}: inlined{line % 5}:{count}", f"  1: {count}"]
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
