@@ -123,7 +123,7 @@ static int choose_functions(const struct br2_tally *tally,
     size_t found = 0;
     for (size_t i = 0; i < tally->function_count && found < left; i++) {
         const char *name = br2_tally_name(tally, ranking[i]->name);
-        if (options->function == NULL || strcmp(name, options->function) == 0) {
+        if (options->function == NULL || br2_tally_is_named(name, options->function)) {
             keep[ranking[i] - tally->functions] = true;
             found++;
         }

@@ -217,13 +217,16 @@ double br2_overlap_share(const struct br2_overlap_sums *sums)
 const struct br2_overlap_function *br2_overlap_find(const struct br2_overlap *overlap,
                                                     const char *name)
 {
-    uint32_t number = br2_strings_find(&overlap->base->names->names, name, strlen(name));
-    for (size_t i = 0; number != BR2_NO_STRING && i < overlap->list_count; i++) {
-        if (overlap->list[i].name == number) {
-            return &overlap->list[i];
+    const struct br2_overlap_function *alike = NULL;
+    for (size_t i = 0; i < overlap->list_count; i++) {
+        const struct br2_overlap_function *function = &overlap->list[i];
+        const char *own = br2_tally_name(overlap->base, function->name);
+        if (strcmp(own, name) == 0) {
+            return function;
         }
+        alike = alike == NULL && br2_tally_is_named(own, name) ? function : alike;
     }
-    return NULL;
+    return alike;
 }
 
 static int compare_place_changes(const void *left, const void *right)

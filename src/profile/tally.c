@@ -162,6 +162,12 @@ const char *br2_tally_name(const struct br2_tally *tally, uint32_t name)
     return br2_strings_get(&tally->names->names, name, NULL);
 }
 
+bool br2_tally_is_named(const char *name, const char *asked)
+{
+    size_t length = strlen(asked);
+    return strncmp(name, asked, length) == 0 && (name[length] == '\0' || name[length] == '/');
+}
+
 uint32_t br2_tally_innermost(const struct br2_tally *tally, const struct br2_tally_item *item)
 {
     return item->path != BR2_NO_PATH ? get_step(tally->names, item->path).name : item->function;

@@ -86,6 +86,9 @@ int br2_tally_compare_places(const struct br2_tally_item *a, const struct br2_ta
 /* The function of that name number, or NULL. */
 const struct br2_tally_function *br2_tally_find(const struct br2_tally *tally, uint32_t name);
 const char *br2_tally_name(const struct br2_tally *tally, uint32_t name);
+/* Whether a function is the one that is asked for: BOLT's names of local symbols go on behind a
+ * slash, "NAME/1" or "NAME/FILE/1". */
+bool br2_tally_is_named(const char *name, const char *asked);
 /* The name of the function that a place by line is in: what is inlined last on its path. */
 uint32_t br2_tally_innermost(const struct br2_tally *tally, const struct br2_tally_item *item);
 /* Takes out the functions that are not marked, by their place in `functions`. */
