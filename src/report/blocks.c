@@ -51,17 +51,27 @@ static bool any_ran(const struct br2_flow_function *function, uint64_t start, ui
     return ran;
 }
 
-/* A line of one scope: the same number in an inlined function is another line. */
+/* A line of a file in one scope: the same in an inlined function is another line. */
 struct line {
-    uint64_t key;
+    uint32_t scope;
+    uint32_t file;
+    uint32_t number;
     bool ran;
 };
 
+static int compare_places(const struct line *a, const struct line *b)
+{
+    int order = br2_compare_u64(a->scope, b->scope);
+    order = order != 0 ? order : br2_compare_u64(a->file, b->file);
+    return order != 0 ? order : br2_compare_u64(a->number, b->number);
+}
+
+/* Of one line, what ran comes first. */
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *a = left;
     const struct line *b = right;
-    int order = br2_compare_u64(a->key, b->key);
+    int order = compare_places(a, b);
     return order != 0 ? order : (int)b->ran - (int)a->ran;
 }
 
@@ -85,13 +95,13 @@ int br2_report_count_lines(const struct br2_report_maker *maker, uint32_t functi
         const struct br2_location *location = &debug->locations[i];
         bool inside = location->start < of->range->end && location->end > of->range->start;
         if (location->line != 0 && inside) {
-            uint64_t key = (uint64_t)location->scope << 32 | location->line;
-            lines[count++] = (struct line){key, any_ran(of, location->start, location->end)};
+            lines[count++] = (struct line){location->scope, location->file, location->line,
+                                           any_ran(of, location->start, location->end)};
         }
     }
     qsort(lines, count, sizeof *lines, compare_lines);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || lines[i].key != lines[i - 1].key) {
+        if (i == 0 || compare_places(&lines[i], &lines[i - 1]) != 0) {
             counts[0] += lines[i].ran;
             counts[1]++;
         }
