@@ -50,7 +50,8 @@ struct br2_stale_builds {
     const struct br2_image *other;
     struct br2_debug *other_debug; /* NULL: none */
 };
-/* BR2PGO_INVALID: the other image is for another machine; BR2PGO_NO_MEMORY. */
+/* BR2PGO_INVALID: the other image is for another machine, or has no function of a name that ran;
+ * BR2PGO_NO_MEMORY. */
 int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_builds *builds,
                    struct br2_flow_stale *ret, struct br2pgo_error *err);
 

@@ -3,17 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/mem.h"
 #include "flow/flow_quality.h"
 #include "flow/same_code.h"
+
+struct candidate {
+    const struct br2_code_range *range;
+    bool has_shape; /* what has no name is looked at for each function without one: decoded once */
+    uint64_t shape;
+};
 
 struct holder {
     const struct br2_flow_graph *graph;
     const struct br2_stale_builds *builds;
     const struct br2_image *other;
     struct br2_decoder *decoder;
-    const struct br2_code_range **by_name; /* the other image's, sorted by name */
+    struct candidate *by_name; /* the other image's functions, sorted by name */
     size_t count;
+    size_t named; /* functions that ran and have a name ... */
+    size_t found; /* ... which the other image has, too */
 };
 
 /* FNV-1a: nobody gains by making two functions look alike. */
@@ -54,9 +63,10 @@ static uint64_t shape_of(const struct br2_image *image, const struct br2_code *c
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct br2_code_range *a = *(const struct br2_code_range *const *)left;
-    const struct br2_code_range *b = *(const struct br2_code_range *const *)right;
-    return strcmp(a->name, b->name);
+    const struct candidate *a = left;
+    const struct candidate *b = right;
+    int order = strcmp(a->range->name, b->range->name);
+    return order != 0 ? order : br2_compare_u64(a->range->start, b->range->start);
 }
 
 static int sort_names(struct holder *holder, struct br2pgo_error *err)
@@ -68,7 +78,7 @@ static int sort_names(struct holder *holder, struct br2pgo_error *err)
         return br2_fail_memory(err);
     }
     for (size_t i = 0; i < holder->count; i++) {
-        holder->by_name[i] = &ranges[i];
+        holder->by_name[i].range = &ranges[i];
     }
     qsort(holder->by_name, holder->count, sizeof *holder->by_name, compare_names);
     return 0;
@@ -81,13 +91,13 @@ static size_t find_name(const struct holder *holder, const char *name)
     size_t high = holder->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(holder->by_name[middle]->name, name) < 0) {
+        if (strcmp(holder->by_name[middle].range->name, name) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool found = low < holder->count && strcmp(holder->by_name[low]->name, name) == 0;
+    bool found = low < holder->count && strcmp(holder->by_name[low].range->name, name) == 0;
     return found ? low : holder->count;
 }
 
@@ -120,18 +130,16 @@ static void compare_places(const struct br2_flow_function *function,
     }
 }
 
-/* Compares the function with one of that name, of this code, in the other build. */
+/* Compares the function with one of its name and shape, of this code, in the other build. */
 static int compare_code(const struct holder *holder, const struct br2_flow_function *function,
                         const struct br2_code *code, struct likeness *ret, struct br2pgo_error *err)
 {
-    const struct br2_image *image = holder->graph->image;
     *ret = (struct likeness){0};
-    if (shape_of(image, &function->code) != shape_of(holder->other, code) ||
-        function->code.count != code->count) {
+    if (function->code.count != code->count) {
         return 0;
     }
     struct br2_build_function sides[2] = {
-        {.image = image, .code = &function->code},
+        {.image = holder->graph->image, .code = &function->code},
         {.image = holder->other, .code = code},
     };
     int rc = debug_of(holder->builds->debug, function->code.start, &sides[0].debug, err);
@@ -141,6 +149,36 @@ static int compare_code(const struct holder *holder, const struct br2_flow_funct
         ret->same_operands = br2_same_code(holder->decoder, &sides[0], &sides[1]);
         compare_places(function, sides, ret);
     }
+    return rc;
+}
+
+/* A function that ran, and its shape. */
+struct ran {
+    const struct br2_flow_function *function;
+    uint64_t shape;
+};
+
+/* Compares it with one of its name. */
+static int compare_candidate(const struct holder *holder, const struct ran *ran,
+                             struct candidate *candidate, struct likeness *ret,
+                             struct br2pgo_error *err)
+{
+    const struct br2_code_range *range = candidate->range;
+    *ret = (struct likeness){0};
+    if (candidate->has_shape && candidate->shape != ran->shape) {
+        return 0;
+    }
+    struct br2_code code;
+    int rc = br2_code_decode(holder->decoder, holder->other, range->start, range->end, &code, err);
+    if (rc != 0) {
+        return rc;
+    }
+    candidate->shape = shape_of(holder->other, &code);
+    candidate->has_shape = true;
+    if (candidate->shape == ran->shape) {
+        rc = compare_code(holder, ran->function, &code, ret, err);
+    }
+    br2_code_done(&code);
     return rc;
 }
 
@@ -159,25 +197,21 @@ static bool is_better(const struct likeness *a, const struct likeness *b)
 static int find_likest(const struct holder *holder, const struct br2_flow_function *function,
                        size_t at, struct likeness *ret, struct br2pgo_error *err)
 {
-    const char *name = holder->by_name[at]->name;
+    const char *name = holder->by_name[at].range->name;
+    struct ran ran = {function, shape_of(holder->graph->image, &function->code)};
+    bool same = false;
     *ret = (struct likeness){0};
-    for (; at < holder->count && strcmp(holder->by_name[at]->name, name) == 0; at++) {
-        const struct br2_code_range *range = holder->by_name[at];
-        struct br2_code code;
+    for (; !same && at < holder->count && strcmp(holder->by_name[at].range->name, name) == 0;
+         at++) {
         struct likeness likeness;
-        int rc =
-            br2_code_decode(holder->decoder, holder->other, range->start, range->end, &code, err);
-        if (rc != 0) {
-            return rc;
-        }
-        rc = compare_code(holder, function, &code, &likeness, err);
-        br2_code_done(&code);
+        int rc = compare_candidate(holder, &ran, &holder->by_name[at], &likeness, err);
         if (rc != 0) {
             return rc;
         }
         if (is_better(&likeness, ret)) {
             *ret = likeness;
         }
+        same = ret->same_shape && ret->same_operands && ret->moved_insns == 0;
     }
     return 0;
 }
@@ -214,7 +248,7 @@ static void add_likeness(struct br2_flow_stale *ret, struct most *most, size_t n
     }
 }
 
-static int hold_function(const struct holder *holder, size_t number, struct most *most,
+static int hold_function(struct holder *holder, size_t number, struct most *most,
                          struct br2_flow_stale *ret, struct br2pgo_error *err)
 {
     const struct br2_flow_function *function = &holder->graph->functions[number];
@@ -225,6 +259,9 @@ static int hold_function(const struct holder *holder, size_t number, struct most
     }
     ret->executed += executed;
     size_t at = find_name(holder, function->range->name);
+    bool named = function->range->name[0] != '\0' && !function->range->plt;
+    holder->named += named;
+    holder->found += named && at != holder->count;
     int rc = at != holder->count ? find_likest(holder, function, at, &likeness, err) : 0;
     if (rc != 0) {
         return rc;
@@ -240,6 +277,17 @@ static int hold_function(const struct holder *holder, size_t number, struct most
     ret->changed_functions += !missing;
     note_most(executed, number, &most->changed, &ret->worst);
     return 0;
+}
+
+/* A build without symbols would be told as one whose functions are all gone. */
+static int refuse_strange(const struct holder *holder, struct br2pgo_error *err)
+{
+    br2_fail(
+        err, BR2PGO_INVALID,
+        "'%s' has none of the %zu functions that ran: it has no symbols, or is another program",
+        br2_image_path(holder->other), holder->named);
+    br2_hint(err, "give a build of the same program, as it was before strip");
+    return BR2PGO_INVALID;
 }
 
 int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_builds *builds,
@@ -263,6 +311,9 @@ int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_bu
     rc = rc != 0 ? rc : sort_names(&holder, err);
     for (size_t i = 0; rc == 0 && i < graph->function_count; i++) {
         rc = hold_function(&holder, i, &most, ret, err);
+    }
+    if (rc == 0 && holder.named != 0 && holder.found == 0) {
+        rc = refuse_strange(&holder, err);
     }
     br2_free(holder.by_name);
     br2_decoder_free(holder.decoder);
