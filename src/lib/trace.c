@@ -157,7 +157,15 @@ static int refuse(const struct decoding *decoding, const struct br2_recording *r
         br2_fail(err, BR2PGO_USELESS,
                  "'%s': its trace (%s) cannot be decoded without the code that ran: %s",
                  recording->path, kind, reason);
-        br2_hint(err, "give the program with --binary, and what else it ran below --sysroot");
+        const char *unused = br2_trace_files_unused(&decoding->files);
+        if (unused != NULL) {
+            br2_hint(err,
+                     "'%s' is none of its files, by build-id or name: give the program under its "
+                     "name, and what else it ran below --sysroot",
+                     unused);
+        } else {
+            br2_hint(err, "give the program with --binary, and what else it ran below --sysroot");
+        }
         return BR2PGO_USELESS;
     }
     br2_fail(err, BR2PGO_USELESS,

@@ -10,16 +10,16 @@
 
 #define OTHER_BUILD "is another build: it has another build-id"
 
-static bool read_build_id(const char *path, struct br2_build_id *ret)
+static int read_build_id(const char *path, struct br2_build_id *ret, struct br2pgo_error *err)
 {
     struct br2_image *image = NULL;
     *ret = (struct br2_build_id){0};
-    if (br2_image_open(path, &image, NULL) != 0) {
-        return false;
+    int rc = br2_image_open(path, &image, err);
+    if (rc == 0) {
+        *ret = *br2_image_build_id(image);
+        br2_image_close(image);
     }
-    *ret = *br2_image_build_id(image);
-    br2_image_close(image);
-    return true;
+    return rc;
 }
 
 int br2_trace_files_begin(struct br2_trace_files *files, const struct br2pgo_conversion *conversion,
@@ -32,10 +32,9 @@ int br2_trace_files_begin(struct br2_trace_files *files, const struct br2pgo_con
     if (files->files == NULL) {
         return br2_fail_memory(err);
     }
-    if (conversion->image_path != NULL) {
-        read_build_id(conversion->image_path, &files->given);
-    }
-    return 0;
+    return conversion->image_path != NULL
+               ? read_build_id(conversion->image_path, &files->given, err)
+               : 0;
 }
 
 void br2_trace_files_done(struct br2_trace_files *files)
@@ -63,6 +62,17 @@ static bool is_given(const struct br2_trace_files *files, const struct br2_dso *
     return same_name;
 }
 
+const char *br2_trace_files_unused(const struct br2_trace_files *files)
+{
+    const struct br2_dsos *dsos = br2_spaces_dsos(files->recording->spaces);
+    for (size_t i = 0; i < files->count; i++) {
+        if (is_given(files, &dsos->items[i])) {
+            return NULL;
+        }
+    }
+    return files->conversion->image_path;
+}
+
 /* Opens the file of an image where it is to be found here, if it is the one that ran. */
 static void open_file(const struct br2_trace_files *files, const struct br2_dso *dso,
                       struct br2_trace_file *file)
@@ -78,7 +88,7 @@ static void open_file(const struct br2_trace_files *files, const struct br2_dso 
         file->reason = "finds no memory";
     } else if (!br2_file_is_regular(file->path)) {
         file->reason = "is not there";
-    } else if (!read_build_id(file->path, &id)) {
+    } else if (read_build_id(file->path, &id, NULL) != 0) {
         file->reason = "is no program";
     } else if (id.size != 0 && dso->build_id.size != 0 &&
                !br2_build_id_equal(&id, &dso->build_id) &&

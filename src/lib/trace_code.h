@@ -22,12 +22,15 @@ struct br2_trace_files {
     size_t count;
 };
 
+/* Errors: those of br2_image_open, of the image that was given; BR2PGO_NO_MEMORY. */
 int br2_trace_files_begin(struct br2_trace_files *files, const struct br2pgo_conversion *conversion,
                           const struct br2_recording *recording, struct br2pgo_error *err);
 void br2_trace_files_done(struct br2_trace_files *files);
 /* The `find` of struct br2_trace_code: `user` is the struct br2_trace_files. */
 bool br2_trace_files_find(void *user, uint32_t view, uint64_t address,
                           struct br2_trace_section *ret);
+/* The image that was given, where it is none of the recording's; else NULL. */
+const char *br2_trace_files_unused(const struct br2_trace_files *files);
 /* Says, into `text`, why an address of a view has no code. */
 void br2_trace_files_explain(const struct br2_trace_files *files, uint32_t view, uint64_t address,
                              char *text, size_t size);

@@ -175,6 +175,18 @@ def check_wrong_files():
     return problems + check_refused("another build-id", "other/serial", "build-id")
 
 
+def check_no_files():
+    """Where the program is no longer, and what --binary names is not it."""
+    make("serial", "")
+    os.rename("serial", "renamed")
+    problems = check_refused("another name", "renamed", "'renamed' is none of its files, by build-id or name")
+    result = run(BR2PGO, "perf.data", "-b", "missing", "-o", "refused.edges.csv")
+    if result.returncode != 1 or "cannot open 'missing'" not in result.stderr:
+        problems.append(f"no such program: exit {result.returncode}: {result.stderr}")
+    os.rename("renamed", "serial")
+    return problems
+
+
 def check_selection():
     make("threads", "")
     return (check_refused("--pid", "threads", "is a trace", "--pid", "1") +
@@ -216,7 +228,7 @@ def main():
                 build(name)
             for case in CASES:
                 problems += check_case(*case)
-            problems += check_wrong_files() + check_selection() + check_profile()
+            problems += check_wrong_files() + check_no_files() + check_selection() + check_profile()
         finally:
             os.chdir("/")
     for problem in problems[:20]:
