@@ -105,22 +105,50 @@ static int refuse_other_build(const struct br2_edge_table *table, const struct b
     return BR2PGO_INVALID;
 }
 
-/* Makes one row of two of the same outcome. A function's name may be unknown to one table. */
-static bool combine(const struct br2_edge_table *table, struct br2_edge *to,
-                    const struct br2_edge *edge)
+/* Whether both may be rows of one table; the first is the one before. */
+static bool agree(const struct br2_edge_table *table, const struct br2_edge *a,
+                  const struct br2_edge *b)
 {
-    size_t known, length;
-    br2_strings_get(&table->names, to->function, &known);
-    br2_strings_get(&table->names, edge->function, &length);
-    if (known != 0 && length != 0 && to->function != edge->function) {
+    if (a->image != b->image || a->from != b->from) {
+        return true;
+    }
+    if (a->from != 0 && !belong_together(a, b)) {
         return false;
     }
+    size_t known, length;
+    br2_strings_get(&table->names, a->function, &known);
+    br2_strings_get(&table->names, b->function, &length);
+    bool same_outcome = a->kind == b->kind && a->to == b->to;
+    return !same_outcome || known == 0 || length == 0 || a->function == b->function;
+}
+
+/* A table, sorted, that would not even go with itself. */
+static int check_table(const struct br2_edge_table *table, struct br2pgo_error *err)
+{
+    for (size_t i = 1; i < table->count; i++) {
+        const struct br2_edge *edge = &table->edges[i];
+        if (!agree(table, &table->edges[i - 1], edge)) {
+            size_t length;
+            br2_fail(err, BR2PGO_CORRUPT, "it has two branches at 0x%" PRIx64 " of '%s'",
+                     edge->from, br2_strings_get(&table->names, edge->image, &length));
+            br2_hint(err, "make it again from the recording: it was changed");
+            return BR2PGO_CORRUPT;
+        }
+    }
+    return 0;
+}
+
+/* Makes one row of two of the same outcome. A function's name may be unknown to one table. */
+static void combine(const struct br2_edge_table *table, struct br2_edge *to,
+                    const struct br2_edge *edge)
+{
+    size_t known;
+    br2_strings_get(&table->names, to->function, &known);
     to->function = known != 0 ? to->function : edge->function;
     to->count = br2_add_saturated(to->count, edge->count);
     to->mispredicted = br2_add_saturated(to->mispredicted, edge->mispredicted);
     to->outcomes = br2_add_saturated(to->outcomes, edge->outcomes);
     to->prediction_known = to->prediction_known && edge->prediction_known;
-    return true;
 }
 
 /* Of sorted rows those of the same outcome become one. */
@@ -130,15 +158,14 @@ static int combine_all(struct br2_edge_table *table, struct br2pgo_error *err)
     size_t kept = 0;
     for (size_t i = 0; i < table->count; i++) {
         struct br2_edge *last = kept != 0 ? &edges[kept - 1] : NULL;
-        bool same_branch =
-            last != NULL && last->image == edges[i].image && last->from == edges[i].from;
-        if (same_branch && edges[i].from != 0 && !belong_together(last, &edges[i])) {
+        if (last != NULL && !agree(table, last, &edges[i])) {
             return refuse_other_build(table, &edges[i], err);
         }
-        if (!same_branch || last->kind != edges[i].kind || last->to != edges[i].to) {
+        if (last == NULL || last->image != edges[i].image || last->from != edges[i].from ||
+            last->kind != edges[i].kind || last->to != edges[i].to) {
             edges[kept++] = edges[i];
-        } else if (!combine(table, last, &edges[i])) {
-            return refuse_other_build(table, &edges[i], err);
+        } else {
+            combine(table, last, &edges[i]);
         }
     }
     table->count = kept;
@@ -171,6 +198,10 @@ int br2_edge_table_merge(struct br2_edge_table *sum, struct br2_edge_table *othe
                          struct br2pgo_error *err)
 {
     br2_edge_table_sort(other);
+    int rc = check_table(other, err);
+    if (rc != 0) {
+        return rc;
+    }
     for (size_t i = 0, end; i < other->count; i = end) {
         end = branch_end(other, i);
         if (!append_branch(sum, other, &other->edges[i], end - i, factor)) {
@@ -178,7 +209,7 @@ int br2_edge_table_merge(struct br2_edge_table *sum, struct br2_edge_table *othe
         }
     }
     br2_edge_table_sort(sum);
-    int rc = combine_all(sum, err);
+    rc = combine_all(sum, err);
     for (size_t i = 0, end; rc == 0 && i < sum->count; i = end) {
         end = branch_end(sum, i);
         if (sum->edges[i].from != 0) {

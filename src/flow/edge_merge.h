@@ -14,8 +14,8 @@
  * counted. Mispredictions are unknown where one table does not know them.
  *
  * BR2PGO_INVALID where the tables cannot be of the same build of an image: one has another kind of
- * branch at an address, another target of a direct one, or another function; BR2PGO_NO_MEMORY. The
- * sum is then of no use.
+ * branch at an address, another target of a direct one, or another function; BR2PGO_CORRUPT where
+ * that is so of the rows of `other` alone; BR2PGO_NO_MEMORY. The sum is then of no use.
  */
 int br2_edge_table_merge(struct br2_edge_table *sum, struct br2_edge_table *other, uint64_t factor,
                          struct br2pgo_error *err);

@@ -116,7 +116,11 @@ int br2_profile_file_edges(const struct br2_profile_file *file, struct br2_edge_
         return refuse_damaged(file, rc, err);
     }
     br2_edge_table_sort(ret);
-    return ret->count != 0 ? 0 : refuse_nothing(file, "edge", err);
+    bool counted = false;
+    for (size_t i = 0; i < ret->count; i++) {
+        counted |= ret->edges[i].count != 0;
+    }
+    return counted ? 0 : refuse_nothing(file, ret->count != 0 ? "count but 0" : "edge", err);
 }
 
 int br2_profile_file_fdata(const struct br2_profile_file *file, struct br2_fdata *ret,

@@ -141,6 +141,23 @@ static void test_unknown(void **state)
     assert_table(&sum, HEADER "a,f,0x10,0x99,jump,8,,1,8\n");
 }
 
+/* Rows of one table that cannot be of one build: the table is wrong, not the one before it. */
+static void test_contradiction(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        HEADER "a,f,0x10,0x20,cond,1,0,1,1\na,f,0x10,0x20,jump,1,0,1,1\n",
+        HEADER "a,f,0x10,0x20,cond,1,0,1,1\na,f,0x10,0x24,cond,1,0,1,1\n",
+        HEADER "a,f,0x10,0x20,cond,1,0,1,1\na,g,0x10,0x20,cond,1,0,1,1\n",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct br2_edge_table sum = {0};
+        assert_int_equal(add(&sum, rows[i], 1), BR2PGO_CORRUPT);
+        assert_string_equal(error.message, "it has two branches at 0x10 of 'a'");
+        br2_edge_table_done(&sum);
+    }
+}
+
 static void test_other_builds(void **state)
 {
     (void)state;
@@ -167,9 +184,10 @@ static void test_other_builds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_old_tables),   cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_other_builds), cmocka_unit_test(test_oldest_records),
+        cmocka_unit_test(test_sums),           cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_old_tables),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_contradiction),  cmocka_unit_test(test_other_builds),
+        cmocka_unit_test(test_oldest_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
