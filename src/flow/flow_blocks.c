@@ -23,6 +23,25 @@ size_t br2_flow_edges_from(const struct br2_flow_graph *graph, uint64_t from, si
     return low;
 }
 
+uint64_t br2_flow_count_led(const struct br2_flow_graph *graph, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = graph->run_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->runs[middle].start < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    uint64_t count = 0;
+    for (; low < graph->run_count && graph->runs[low].start == address; low++) {
+        count += graph->runs[low].count;
+    }
+    return count;
+}
+
 static bool ends_block(const struct br2_insn *insn)
 {
     switch (insn->kind) {

@@ -172,6 +172,9 @@ double br2_taken_probability(uint64_t taken, uint64_t after_run, uint64_t passed
 /* The edges that start at `from`: the first one and how many. */
 size_t br2_flow_edges_from(const struct br2_flow_graph *graph, uint64_t from, size_t *ret_count);
 
+/* The runs that begin at an address: as often as a branch led there. */
+uint64_t br2_flow_count_led(const struct br2_flow_graph *graph, uint64_t address);
+
 /* Turns the graph into rows; `image_name` is what the first column says. */
 int br2_flow_graph_edges(const struct br2_flow_graph *graph, const char *image_name,
                          struct br2_edge_table *table, struct br2pgo_error *err);

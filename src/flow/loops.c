@@ -187,6 +187,16 @@ static void add_turns(struct finder *f, struct br2_loop *loop, bool to_header)
     }
 }
 
+/* How often the header was gone on to from the block before it, which is in the loop at hand, where
+ * branches lead to it from outside alone. */
+static uint64_t count_gone_on(const struct finder *f, const struct br2_loop *loop)
+{
+    uint64_t ran = f->function->counts[f->blocks->starts[loop->header_block]];
+    uint64_t led = br2_flow_count_led(f->graph, loop->header);
+    bool from_within = loop->header_block != 0 && f->inside[loop->header_block - 1];
+    return from_within && ran > led ? ran - led : 0;
+}
+
 /* What turned the loops back, inner loops first; what was never turned is left out. */
 static void find_turns(struct br2_loops *loops, struct finder *f, size_t begin)
 {
@@ -204,6 +214,7 @@ static void find_turns(struct br2_loops *loops, struct finder *f, size_t begin)
         add_turns(f, loop, true);
         if (loop->taken == 0) {
             add_turns(f, loop, false);
+            loop->taken = loop->taken != 0 ? count_gone_on(f, loop) : 0;
         }
         if (loop->taken != 0) {
             loops->loops[kept++] = *loop;

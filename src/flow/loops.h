@@ -16,10 +16,9 @@
 struct br2_loop {
     uint64_t header; /* address */
     uint64_t back;   /* of the branch back that was taken most */
-    uint32_t
-        turn_block; /* where that one leads: the header, or the block behind the test's branch */
-    uint64_t taken; /* branches back, taken */
-    uint64_t mispredicted;
+    uint64_t taken;  /* times it went back: by branches to the header, or on to it from within */
+    uint64_t mispredicted; /* of branches back */
+    uint32_t turn_block;   /* where the one at `back` leads: the header, or what comes before it */
     uint32_t function;
     uint32_t header_block;
     uint32_t parent; /* the loop around it, or BR2_NO_LOOP */

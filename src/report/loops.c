@@ -174,26 +174,6 @@ static void fill_trips(const struct loop_trips *trips, struct br2_report_value *
     }
 }
 
-/* The runs that begin at an address: as often as a branch led there. */
-static uint64_t count_led(const struct br2_flow_graph *graph, uint64_t address)
-{
-    size_t low = 0;
-    size_t high = graph->run_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (graph->runs[middle].start < address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    uint64_t count = 0;
-    for (; low < graph->run_count && graph->runs[low].start == address; low++) {
-        count += graph->runs[low].count;
-    }
-    return count;
-}
-
 /* How many branches lead to each address. */
 struct targets {
     struct br2_point *points; /* owned; sorted by address */
@@ -249,7 +229,7 @@ static struct br2_report_value trips_per_entry(const struct br2_report_maker *ma
     const struct br2_flow_function *function = &maker->graph->functions[loop->function];
     size_t insn = br2_code_find(&function->code, loop->header);
     uint64_t to = count_edges_to(targets, loop->header);
-    uint64_t led = count_led(maker->graph, loop->header);
+    uint64_t led = br2_flow_count_led(maker->graph, loop->header);
     uint64_t ran = insn != SIZE_MAX ? function->counts[insn] : 0;
     double back = to != 0 ? (double)led * ((double)loop->taken / (double)to) : 0;
     if (loop->turn_block != loop->header_block) { /* branches lead there from outside alone */

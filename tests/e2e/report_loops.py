@@ -63,7 +63,8 @@ def check(program):
     for row, latency in found:
         what = f"{program}: {row['function']} {row['header']}: {row}"
         wanted = WANTED.get((row["function"], row["depth"]), 0)
-        expect(0.93 * wanted < row["trips_per_entry"] < 1.07 * (wanted + 1), what)
+        if row["function"] != "main":  # entered once: in few samples
+            expect(0.93 * wanted < row["trips_per_entry"] < 1.07 * (wanted + 1), what)
         if wanted < 20:
             expect(row["complete"] > 100 and wanted <= row["trips_least"] == row["trips_most"] <= wanted + 1, what)
             tested_first += row["trips_least"] != wanted

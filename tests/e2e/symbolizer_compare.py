@@ -16,7 +16,7 @@ Where the two may differ, and why that is no fault:
   symbolizer prints one, of the DIEs there both tools take the same, which may be that of another name.
 - Calls. The symbolizer gives no discriminator of a call (DW_AT_GNU_discriminator): only that of the
   innermost frame is compared.
-- A relocatable file. All its sections are at 0 for the symbolizer, so that the symbol is one of any of
+- A relocatable file. libdw does not read its table of files. All its sections are at 0 for the symbolizer, so that the symbol is one of any of
   them: the outermost name is not compared, and only .text is.
 - Code without a DIE. The symbolizer falls back to the symbol table, br2pgo says there is none: let pass
   where the symbolizer knows no start line.
@@ -439,7 +439,8 @@ def same(mine, other, symbols):
             named = symbols is None or same_name(a[0], b[0], symbols.get(b[0], ()))
         if not named or a[1:3] != b[1:3]:
             return False
-    return mine[-1][3:] == other[-1][3:]
+    files = symbols is None or mine[-1][4] == other[-1][4]
+    return mine[-1][3] == other[-1][3] and files
 
 
 def has_debug(frames):
