@@ -170,6 +170,22 @@ static int check_all(struct br2_check *check, struct br2_side sides[2],
     return rc;
 }
 
+/* What to do where a figure is not known. */
+static const char *hint_unknown(enum br2pgo_check_figure figure)
+{
+    switch (figure) {
+    case BR2PGO_CHECK_STALE_LINES:
+        return "lines are compared where both builds have debug information, and in terms of a "
+               "compiler's profile (-f)";
+    case BR2PGO_CHECK_NEWEST_BIAS:
+    case BR2PGO_CHECK_BEAT:
+    case BR2PGO_CHECK_REPEATED:
+        return "leave the limit out: it is of samples, and traces and texts of counts have none";
+    default:
+        return "leave the limit out, or choose another format with -f";
+    }
+}
+
 /* A limit of what nothing is known of is not met. */
 static int refuse_unknown(const struct br2_check *check, const struct br2_side *side,
                           struct br2pgo_error *err)
@@ -180,11 +196,7 @@ static int refuse_unknown(const struct br2_check *check, const struct br2_side *
         if (check->options->limits[i] >= 0 && !check->figures[i].known) {
             br2_fail(err, BR2PGO_INVALID, "'%s' (%s) does not tell '%s', which has a limit",
                      side->path, side->format->name, shapes[i].name);
-            br2_hint(err, "%s",
-                     i == BR2PGO_CHECK_STALE_LINES
-                         ? "lines are compared where both builds have debug information, and in "
-                           "terms of a compiler's profile (-f)"
-                         : "leave the limit out, or choose another format with -f");
+            br2_hint(err, "%s", hint_unknown((enum br2pgo_check_figure)i));
             return BR2PGO_INVALID;
         }
     }

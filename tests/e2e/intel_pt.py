@@ -213,6 +213,9 @@ def check_profile():
     found = [told.get(f"trace_{what}") for what in ("streams", "bytes", "gaps")]
     if size is None or found != [2, int(size.group(1)), 0]:
         problems.append(f"inspect --json: {found}, exit {result.returncode}: {result.stderr}")
+    result = run(BR2PGO, "check", "perf.data", "-b", "threads", "--max-beat", "5")
+    if result.returncode != 2 or "it is of samples, and traces" not in result.stderr:
+        problems.append(f"check --max-beat: exit {result.returncode}: {result.stderr}")
     return problems + ([] if len(set(texts)) == 1 else ["profiles of one trace differ"])
 
 
