@@ -35,19 +35,18 @@ static uint64_t skipped_by(const struct br2_etm_tree *tree, uint8_t id, uint64_t
 
 static void close_tree(struct br2_etm_tree *tree)
 {
-    if (tree->handle == NULL) {
-        return;
-    }
     uint64_t unassigned = 0;
     uint64_t skipped = 0;
     pthread_mutex_lock(&lists);
-    if (tree->raw != NULL) {
+    if (tree->handle != NULL && tree->raw != NULL) {
         skipped = skipped_by(tree, tree->raw->id != 0 ? tree->raw->id : RAW_ID, &unassigned);
     }
-    for (size_t i = 0; tree->raw == NULL && i < tree->info->count; i++) {
+    for (size_t i = 0; tree->handle != NULL && tree->raw == NULL && i < tree->info->count; i++) {
         skipped += skipped_by(tree, tree->info->units[i].id, &unassigned);
     }
-    ocsd_destroy_dcd_tree(tree->handle);
+    if (tree->handle != NULL) {
+        ocsd_destroy_dcd_tree(tree->handle);
+    }
     if (tree->scan != NULL) {
         ocsd_destroy_dcd_tree(tree->scan);
     }
@@ -164,7 +163,8 @@ static int take_range(struct br2_etm_tree *tree, struct br2_etm_core *core,
     if (core->privileged) {
         return 0;
     }
-    if (element->isa != ocsd_isa_aarch64 || element->en_addr < first + 4) {
+    if (element->isa != ocsd_isa_aarch64 || element->en_addr < first ||
+        element->en_addr - first < 4) {
         return lose(tree, core, BR2_TRACE_NO_CODE);
     }
     if (core->walk.stopped || !core->walk.runs) {
