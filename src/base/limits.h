@@ -38,6 +38,8 @@
 #define BR2_IMAGE_BYTES     ((size_t)256)
 /* Generations of forks without a name of their own that are followed. */
 #define BR2_GENERATIONS_MAX 256
+/* Borders of threads' times in a trace that are put together; runs of more are cut there. */
+#define BR2_TRACE_BORDERS_MAX ((size_t)1 << 20)
 /* In perf script's text: records of a sample, more than any processor or decoder gives; events, of
  * which a recording has a few; mappings that are compared between processes; pids that are looked
  * for among lone numbers. */

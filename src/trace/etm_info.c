@@ -27,10 +27,6 @@ enum {
 
 /* An id in TRACEIDR with this bit is none: an AUX_OUTPUT_HW_ID record tells it. */
 #define ID_UNUSED 0x80u
-/* AUX_OUTPUT_HW_ID: the trace-id, and, from minor version 1 on, of which sink it is. */
-#define HW_ID(value)       ((uint8_t)((value)&0xff))
-#define HW_ID_SINK(value)  ((uint32_t)((value) >> 8))
-#define HW_ID_MINOR(value) ((unsigned)((value) >> 56) & 15u)
 
 /* The decoder keeps so many branches until they are committed; processors have some hundreds. */
 #define SPECULATION_MAX 65536u
@@ -38,6 +34,22 @@ enum {
 static bool is_valid_id(uint32_t id)
 {
     return id > 0 && id < 0x70;
+}
+
+/* AUX_OUTPUT_HW_ID: the trace-id, and, from minor version 1 on, of which sink it is. */
+static uint8_t hw_id_trace(uint64_t value)
+{
+    return (uint8_t)(value & 0xff);
+}
+
+static uint32_t hw_id_sink(uint64_t value)
+{
+    return (uint32_t)(value >> 8);
+}
+
+static unsigned hw_id_minor(uint64_t value)
+{
+    return (unsigned)(value >> 56) & 15u;
 }
 
 /* Reads the entry at `*at`, and moves behind it. False: the words end, or make no sense. */
@@ -69,7 +81,6 @@ static bool read_unit(const struct br2_recording_info *info, size_t *at, struct 
         .ete = magic == MAGIC_ETE,
         .id = (id & ID_UNUSED) == 0 && is_valid_id(id & 0x7f) ? id & 0x7f : 0,
         .configr = (uint32_t)registers[CONFIGR],
-        .traceidr = id & 0x7f,
         .idr0 = (uint32_t)registers[IDR0],
         .idr1 = (uint32_t)registers[IDR1],
         .idr2 = (uint32_t)registers[IDR2],
@@ -95,9 +106,9 @@ static uint32_t sink_of(const struct br2_trace_job *job)
     const struct br2_trace_streams *streams = job->streams;
     for (size_t i = 0; i < streams->part_count; i++) {
         const struct br2_trace_event *event = &streams->parts[i];
-        if (event->kind == BR2_TRACE_ID && HW_ID_MINOR(event->id) != 0 &&
+        if (event->kind == BR2_TRACE_ID && hw_id_minor(event->id) != 0 &&
             (job->stream->cpu < 0 || event->cpu == job->stream->cpu)) {
-            return HW_ID_SINK(event->id);
+            return hw_id_sink(event->id);
         }
     }
     return UINT32_MAX;
@@ -110,14 +121,13 @@ static void take_ids(const struct br2_trace_job *job, const struct br2_etm_info 
     uint32_t sink = sink_of(job);
     for (size_t i = 0; i < streams->part_count; i++) {
         const struct br2_trace_event *event = &streams->parts[i];
-        if (event->kind != BR2_TRACE_ID || !is_valid_id(HW_ID(event->id)) ||
-            (sink != UINT32_MAX && HW_ID_SINK(event->id) != sink)) {
+        if (event->kind != BR2_TRACE_ID || !is_valid_id(hw_id_trace(event->id)) ||
+            (sink != UINT32_MAX && hw_id_sink(event->id) != sink)) {
             continue;
         }
         struct br2_etm_unit *unit = find(info, event->cpu);
         if (unit != NULL) {
-            unit->id = HW_ID(event->id);
-            unit->traceidr = unit->id;
+            unit->id = hw_id_trace(event->id);
         }
     }
 }
@@ -134,11 +144,9 @@ int br2_etm_info_read(const struct br2_trace_job *job, struct br2_etm_info *ret,
         struct br2_etm_unit unit;
         bool supported = false;
         if (!read_unit(info, &at, &unit, &supported)) {
-            ret->unsupported++;
             break;
         }
         if (!supported) {
-            ret->unsupported++;
             continue;
         }
         if (!br2_grow(&ret->units, &capacity, ret->count, sizeof *ret->units)) {

@@ -13,7 +13,6 @@ struct br2_etm_unit {
     bool ete;
     uint8_t id; /* trace-id; 0: none is known */
     uint32_t configr;
-    uint32_t traceidr;
     uint32_t idr0, idr1, idr2, idr8;
     uint32_t devarch; /* ETE */
 };
@@ -21,11 +20,10 @@ struct br2_etm_unit {
 struct br2_etm_info {
     struct br2_etm_unit *units; /* owned */
     size_t count;
-    uint64_t unsupported; /* units of another kind, or that cannot be what they say */
 };
 
-/* Reads what the recording says; what is behind an entry that cannot be is left out. Free with
- * br2_etm_info_done. BR2PGO_NO_MEMORY. */
+/* Reads what the recording says. Units of another kind are left out, and so is what is behind an
+ * entry that cannot be. Free with br2_etm_info_done. BR2PGO_NO_MEMORY. */
 int br2_etm_info_read(const struct br2_trace_job *job, struct br2_etm_info *ret,
                       struct br2pgo_error *err);
 void br2_etm_info_done(struct br2_etm_info *info);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "input/input.h"
 #include "process/address_space.h"
 #include "trace/streams.h"
@@ -41,8 +42,6 @@ struct br2_trace_step {
     uint64_t from; /* 0: not known, the run was resumed or came behind a loss */
     uint64_t to;   /* where the run begins */
     uint64_t end;  /* its last instruction, a transfer; 0: how far it went is not known */
-    bool has_cycles;
-    uint64_t cycles; /* that the run took, as far as the trace tells */
 };
 
 /* Receives steps, in order. A non-zero return stops the decoding and is passed on. */
@@ -96,9 +95,6 @@ struct br2_trace_stats {
     uint32_t no_code_view;
 };
 void br2_trace_stats_add(struct br2_trace_stats *sum, const struct br2_trace_stats *more);
-
-/* Of so many borders each thread's time is put together; what there is more stands for itself. */
-#define BR2_TRACE_BORDERS_MAX ((size_t)1 << 20)
 
 /* A stream to be decoded, and with what. */
 struct br2_trace_job {
