@@ -35,8 +35,9 @@ struct br2_flow_stale {
     uint64_t missing;  /* ... or whose name is gone */
     size_t changed_functions;
     size_t missing_functions;
-    uint32_t worst;    /* the one of them that executed most; BR2_NO_FUNCTION: none */
-    uint64_t operands; /* in functions of the same shape with other operands */
+    uint32_t worst;      /* the one of them that executed most; BR2_NO_FUNCTION: none */
+    bool operands_known; /* they are compared for this machine */
+    uint64_t operands;   /* in functions of the same shape with other operands */
     size_t operands_functions;
     uint32_t operands_worst;
     bool lines_known; /* some function has lines in both builds */

@@ -146,7 +146,8 @@ static int compare_code(const struct holder *holder, const struct br2_flow_funct
     rc = rc != 0 ? rc : debug_of(holder->builds->other_debug, code->start, &sides[1].debug, err);
     if (rc == 0) {
         ret->same_shape = true;
-        ret->same_operands = br2_same_code(holder->decoder, &sides[0], &sides[1]);
+        ret->same_operands = !br2_compares_operands(br2_image_machine(holder->other)) ||
+                             br2_same_code(holder->decoder, &sides[0], &sides[1]);
         compare_places(function, sides, ret);
     }
     return rc;
@@ -300,6 +301,7 @@ int br2_flow_stale(const struct br2_flow_graph *graph, const struct br2_stale_bu
         .worst = BR2_NO_FUNCTION,
         .operands_worst = BR2_NO_FUNCTION,
         .moved_worst = BR2_NO_FUNCTION,
+        .operands_known = br2_compares_operands(br2_image_machine(other)),
     };
     if (br2_image_machine(other) != br2_image_machine(graph->image)) {
         br2_fail(err, BR2PGO_INVALID, "'%s' is for another machine than what was recorded",

@@ -224,6 +224,11 @@ static bool same_arm(const struct br2_build_function *a, const struct br2_build_
     return true;
 }
 
+bool br2_compares_operands(enum br2_machine machine)
+{
+    return machine == BR2_MACHINE_X86_64 || machine == BR2_MACHINE_AARCH64;
+}
+
 bool br2_same_code(struct br2_decoder *decoder, const struct br2_build_function *a,
                    const struct br2_build_function *b)
 {

@@ -13,9 +13,14 @@ struct br2_build_function {
     const struct br2_debug_function *debug; /* NULL: nothing is known of its lines */
 };
 
+/* Whether operands are compared: not where an address is put together in ways that are not known.
+ */
+bool br2_compares_operands(enum br2_machine machine);
+
 /* Whether all instructions have the same conditions, registers, constants and offsets. Addresses
  * are the same where they are of the same place in a function, or of any data: that code and data
- * lie elsewhere is no difference. The decoder is one of the images' machine. */
+ * lie elsewhere is no difference. The decoder is one of the images' machine,
+ * whose operands are compared. */
 bool br2_same_code(struct br2_decoder *decoder, const struct br2_build_function *a,
                    const struct br2_build_function *b);
 

@@ -177,6 +177,8 @@ static const char *hint_unknown(enum br2pgo_check_figure figure)
     case BR2PGO_CHECK_STALE_LINES:
         return "lines are compared where both builds have debug information, and in terms of a "
                "compiler's profile (-f)";
+    case BR2PGO_CHECK_STALE_OPERANDS:
+        return "leave the limit out: operands are compared of x86-64 and AArch64";
     case BR2PGO_CHECK_NEWEST_BIAS:
     case BR2PGO_CHECK_BEAT:
     case BR2PGO_CHECK_REPEATED:

@@ -105,10 +105,12 @@ static void set_stale(struct br2_check *check, const struct br2_flow_graph *grap
         check, BR2PGO_CHECK_STALE, share(stale->changed + stale->missing, stale->executed),
         "%zu functions changed, %zu are gone", stale->changed_functions, stale->missing_functions);
     note_worst(figure, graph, stale->worst, "ran most");
-    figure =
-        br2_check_set(check, BR2PGO_CHECK_STALE_OPERANDS, share(stale->operands, stale->executed),
-                      "%zu functions", stale->operands_functions);
-    note_worst(figure, graph, stale->operands_worst, "ran most");
+    if (stale->operands_known) {
+        figure = br2_check_set(check, BR2PGO_CHECK_STALE_OPERANDS,
+                               share(stale->operands, stale->executed), "%zu functions",
+                               stale->operands_functions);
+        note_worst(figure, graph, stale->operands_worst, "ran most");
+    }
     if (stale->lines_known) {
         figure =
             br2_check_set(check, BR2PGO_CHECK_STALE_LINES, share(stale->moved, stale->executed),
