@@ -361,7 +361,7 @@ static void encode(struct encoding *e)
     }
     e->stream_count = e->options.cpus != 0 ? e->options.cpus : e->run.thread_count;
     e->streams = allocate(NULL, e->stream_count, sizeof *e->streams);
-    e->progress = calloc(e->run.thread_count, sizeof *e->progress);
+    e->progress = calloc(e->run.thread_count + 1, sizeof *e->progress);
     if (e->progress == NULL || e->stream_count > STREAMS_MAX) {
         fail("too many streams");
     }
