@@ -190,8 +190,8 @@ def check_loops(name, tables):
             expect(sum(row[kind] for row in trips) == loop[kind],
                    f"{name}: visits of {loop['header']}")
         back = sum((row["trips"] - 1) * (row["complete"] + row["cut"]) for row in trips)
-        # Visits end where histories are cut within; and some go round by falling through. Of a loop that is gone on
-        # to at its test, runs say that it went back, which may be in no history that is followed to there.
+        # Visits end where histories are cut within, or by records that contradict the code, of which these recordings
+        # have some: runs say that a loop went back that no history is followed to.
         expect(back >= loop["taken_back"] * 0.98 - 20 or not trips,
                f"{name}: {loop['header']} goes round {back}, taken back {loop['taken_back']}")
 
