@@ -274,7 +274,7 @@ static void set_beat(struct br2_check *check, const struct br2_flow_graph *graph
                      const struct beat *beat, uint64_t samples)
 {
     double share = beat->misplaced / (double)samples;
-    if (beat->most == 0) {
+    if (beat->first == NULL || beat->c.worst == NULL) {
         br2_check_set(check, BR2PGO_CHECK_BEAT, share, "%s", "");
         return;
     }
