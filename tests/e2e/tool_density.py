@@ -74,10 +74,12 @@ def recordings(scratch):
     if os.path.exists(clang) and shutil.which("qemu-x86_64") and os.uname().machine == "x86_64":
         run(clang, "-O2", "-g", "-fdebug-info-for-profiling", "-Wl,--emit-relocs", *parts, "-o",
             binary)
+        shutil.copy(os.path.join(source, "words.c"), scratch)
         for period in ("701", "3001"):
             recording = os.path.join(scratch, f"words.{period}.data")
+            # What the program is told is the same in every folder, and so is the recording.
             result = subprocess.run([BR2PGO, "record", "-q", "--emulate", "--period", period, "-o",
-                                     recording, "--", binary, os.path.join(source, "words.c")],
+                                     recording, "--", "./words", "words.c"], cwd=scratch, env={"PATH": "/usr/bin"},
                                     capture_output=True, text=True, check=False)
             if result.returncode == 0:
                 yield binary, recording
